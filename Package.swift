@@ -1,0 +1,47 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// What every target is compiled with. The language mode is Swift 6 throughout, which the tools version implies.
+let settings: [SwiftSetting] =
+  // Strict memory safety: each unsafe construct is marked where it is used.
+  // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+  [.strictMemorySafety()]
+  + [
+    // `any` before every existential type.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+    "ExistentialAny",
+    // An import is internal unless it says otherwise, so that none leaks into the public interface.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+    "InternalImportsByDefault",
+    // A member is visible only where the module that declares it is imported.
+    // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+    "MemberImportVisibility",
+  ].map { .enableUpcomingFeature($0) }
+
+let package = Package(
+  name: "UDI",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "UDI", targets: ["UDI"])
+  ],
+  targets: [
+    .target(name: "UDI", swiftSettings: settings),
+    .executableTarget(
+      name: "QuickStart",
+      dependencies: ["UDI"],
+      path: "Examples/QuickStart",
+      exclude: ["expected"],
+      resources: [.copy("Logs")],
+      swiftSettings: settings),
+    .testTarget(name: "UDITests", dependencies: ["UDI"], swiftSettings: settings),
+
+    // One client for each kind of module that uses the library: what DESIGN promises must compile in all of them.
+    .testTarget(
+      name: "Swift5ClientTests", dependencies: ["UDI"], swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(name: "Swift6ClientTests", dependencies: ["UDI"], swiftSettings: settings),
+    .testTarget(
+      name: "MainActorClientTests",
+      dependencies: ["UDI"],
+      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+  ]
+)

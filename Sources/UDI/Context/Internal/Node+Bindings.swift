@@ -1,0 +1,59 @@
+/// Adding and withdrawing bindings. Everything here runs under the tree lock.
+extension Node {
+  /// Binds here. A binding under the same key is replaced.
+  ///
+  /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
+  func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
+    binding.node = Unretained(self)
+    binding.serial = nextSerial
+    nextSerial &+= 1
+    let replaced = bindings.update(binding, forKey: binding.key)
+    binding.enlist()
+    setBinding(binding, forKey: binding.key.id)
+    if let replaced = replaced as? Binding {
+      replaced.node = nil
+      replaced.delist()
+      garbage.add(replaced)
+    }
+    if moving {
+      InstanceChain.bindings(at: binding.form.address) { other in
+        if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+      }
+    }
+    for dead in bindings.deadEntriesInTurn() { (dead as? Binding)?.withdraw(&garbage) }
+  }
+
+  /// The binding that a lookup finds, dead or alive.
+  func nearestBinding(_ key: UInt64, _ search: UDISearch) -> Binding? {
+    switch search {
+    case .descendants:
+      return slots.find(key)?.element.best.object
+    case .local:
+      return ownBinding(key)
+    case .ancestors:
+      var next: Node? = self
+      while let node = next {
+        if let binding = node.ownBinding(key) { return binding }
+        next = node.parent?.object
+      }
+      return nil
+    }
+  }
+
+  /// The binding at this very node, dead or alive.
+  func ownBinding(_ key: UInt64) -> Binding? {
+    guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
+    return slot.element.best.object
+  }
+}
+
+extension Binding {
+  /// Takes the binding out of its context, if it is in one.
+  func withdraw(_ garbage: inout Garbage) {
+    guard let node = node?.object else { return }
+    self.node = nil
+    if let entry = node.bindings.removeEntry(forKey: key) { garbage.add(entry) }
+    delist()
+    node.setBinding(nil, forKey: key.id)
+  }
+}

@@ -1,0 +1,177 @@
+/// The tree's own edges. Everything here runs under the tree lock.
+extension Node {
+  func child(tagged tag: String) -> Node? {
+    childrenByTag.find(tag)?.element.node.object
+  }
+
+  /// The children in the order in which they were added.
+  func forEachChild(_ body: (Node) -> Void) {
+    var next = firstChild
+    while let child = next {
+      next = child.object.nextSibling
+      body(child.object)
+    }
+  }
+
+  /// Puts `child`, with all below it, at the end of this node's children, from wherever it is.
+  ///
+  /// - Parameters:
+  ///   - context: This node's context.
+  ///   - childContext: The child's.
+  func adopt(
+    _ child: Node, _ childContext: UDIContext, context: UDIContext
+  ) throws(UDITreeError) {
+    if let other = self.child(tagged: child.tag), other !== child {
+      throw .duplicateTag(child.tag, parent: fullPath)
+    }
+    if child === self || child.hasChildren && isBelow(child) {
+      throw .cycle(child: child.fullPath, parent: fullPath)
+    }
+    if heldContext == nil && rootContext == nil { rootContext = context }
+
+    let (old, oldSequence) = (child.parent?.object, child.sequence)
+    let newSequence = nextChildSequence
+    nextChildSequence += 1
+    if old === self {
+      child.announce(to: self, from: oldSequence, to: newSequence)
+      unlink(child)
+      child.sequence = newSequence
+      link(child)
+      return
+    }
+    // First known above the new parent, then taken out above the old one: no lookup misses it in between. The sequence number
+    // is what other changes to the old parent's slots go by before, and to the new one's afterwards.
+    child.announce(to: self, from: nil, to: newSequence)
+    let leaving = child.sequence
+    old?.unlink(child)
+    child.sequence = newSequence
+    child.lock.withLock { child.parent = Unretained(self) }
+    link(child)
+    if let old {
+      child.announce(to: old, from: leaving, to: nil)
+    } else {
+      child.heldContext = childContext
+    }
+  }
+
+  /// Takes `child` out of this node's children.
+  func disown(_ child: Node, _ garbage: inout Garbage) {
+    child.lock.withLock { child.parent = nil }
+    child.announce(to: self, from: child.sequence, to: nil)
+    unlink(child)
+    if let context = child.heldContext {
+      child.heldContext = nil
+      if child.hasChildren { child.rootContext = context }
+      garbage.add(context)
+    }
+  }
+
+  var hasChildren: Bool { firstChild != nil }
+
+  /// Whether this node is somewhere below another one.
+  private func isBelow(_ other: Node) -> Bool {
+    var next = parent?.object
+    while let node = next {
+      if node === other { return true }
+      next = node.parent?.object
+    }
+    return false
+  }
+
+  private func link(_ child: Node) {
+    let me = Unretained(child)
+    child.previousSibling = lastChild
+    child.nextSibling = nil
+    if let last = lastChild { last.object.nextSibling = me } else { firstChild = me }
+    lastChild = me
+    childrenByTag.insert(TaggedNode(node: me))
+  }
+
+  private func unlink(_ child: Node) {
+    let (previous, next) = (child.previousSibling, child.nextSibling)
+    if let previous = previous { previous.object.nextSibling = next } else { firstChild = next }
+    if let next = next { next.object.previousSibling = previous } else { lastChild = previous }
+    child.previousSibling = nil
+    child.nextSibling = nil
+    childrenByTag.remove(child.tag)
+  }
+
+  /// The tags from the root to this node, the root's first.
+  var fullPath: [String] {
+    var path = [tag]
+    var next = parent?.object
+    while let node = next {
+      path.append(node.tag)
+      next = node.parent?.object
+    }
+    return path.reversed()
+  }
+}
+
+// MARK: - The end of a context
+
+/// A teardown that one thread is in the middle of.
+struct Teardown {
+  let thread: UInt
+  /// Children of contexts that went away, to be let go of next.
+  var pending: [UDIContext] = []
+}
+
+extension Node {
+  /// Takes the node of a dying context out of everything that refers to it. Not under a lock.
+  ///
+  /// Letting go of a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
+  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which lets go
+  /// of them one after the other.
+  func dismantle() {
+    let thread = currentThread()
+    let isOutermost = Tree.change { garbage in
+      let children = orphanChildren()
+      bindings.forEachEntry { entry in
+        guard let binding = entry as? Binding else { return }
+        binding.node = nil
+        binding.delist()
+        garbage.add(binding)
+      }
+      bindings.removeAll()
+      // Waits for lookups that came up from a child before it was cut off.
+      lock.withLock { slots = CompactTable() }
+      guard !children.isEmpty else { return false }
+      if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {
+        unsafe Tree.teardowns[index].pending += children
+        return false
+      }
+      unsafe Tree.teardowns.append(Teardown(thread: thread, pending: children))
+      return true
+    }
+    guard isOutermost else { return }
+    while let next = Self.nextPending(thread) { _ = consume next }
+  }
+
+  private static func nextPending(_ thread: UInt) -> UDIContext? {
+    Tree.change { _ in
+      guard let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) else { return nil }
+      if let next = unsafe Tree.teardowns[index].pending.popLast() { return next }
+      unsafe Tree.teardowns.remove(at: index)
+      return nil
+    }
+  }
+
+  private func orphanChildren() -> [UDIContext] {
+    var children: [UDIContext] = []
+    forEachChild { child in
+      child.lock.withLock { child.parent = nil }
+      child.previousSibling = nil
+      child.nextSibling = nil
+      if let context = child.heldContext {
+        child.heldContext = nil
+        if child.hasChildren { child.rootContext = context }
+        children.append(context)
+      }
+    }
+    firstChild = nil
+    lastChild = nil
+    childrenByTag = CompactTable()
+    return children.reversed()
+  }
+}

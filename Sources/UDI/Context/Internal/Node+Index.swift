@@ -1,0 +1,96 @@
+/// Keeping the slots true to the bindings. Everything here runs under the tree lock.
+extension Node {
+  /// Makes the slot for a key say what is bound at this node, and corrects the nodes above.
+  ///
+  /// - Parameter binding: What is bound here now, or nil.
+  /// - Complexity: O(log siblings) for each level whose answer changes.
+  func setBinding(_ binding: Binding?, forKey key: UInt64) {
+    let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
+      guard let slot = slots.find(key) else {
+        guard let binding else { return (nil, nil) }
+        let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0)
+        slots.insert(new)
+        return (nil, new.state)
+      }
+      let before = slot.element.state
+      guard let binding else { return (before, followChildren(slot)) }
+      slot.element.best = Unretained(binding)
+      slot.element.depth = 0
+      return (before, slot.element.state)
+    }
+    propagate(key, from: before, to: after)
+  }
+
+  /// Points a slot without a binding of its own at what its first child leads to, or removes it when there is none.
+  private func followChildren(_ slot: CompactTable<Slot>.Place) -> SlotState? {
+    let key = slot.element.key
+    guard let first = slot.element.children.first, let below = first.object.slots.find(key) else {
+      slots.remove(key)
+      return nil
+    }
+    slot.element.best = below.element.best
+    slot.element.depth = below.element.depth + 1
+    return slot.element.state
+  }
+
+  /// Tells this node that its child's slot for a key has another rank or another answer.
+  ///
+  /// - Parameters:
+  ///   - old: The child's rank until now, nil if it had no slot for the key.
+  ///   - new: Its rank from now on, nil if it has none any more.
+  /// - Returns: This node's own slot before and after.
+  private func update(
+    _ key: UInt64, child: Node, from old: Rank?, to new: Rank?
+  ) -> (before: SlotState?, after: SlotState?) {
+    lock.withLock { () -> (SlotState?, SlotState?) in
+      guard let slot = slots.find(key) else {
+        guard let new, let below = child.slots.find(key) else { return (nil, nil) }
+        let made = Slot(
+          key: key, best: below.element.best, children: .one(Unretained(child)), depth: new.depth + 1)
+        slots.insert(made)
+        return (nil, made.state)
+      }
+      let before = slot.element.state
+      if old != new {
+        if let old { slot.element.children.remove(at: old) }
+        if let new {
+          slot.element.children.insert(Unretained(child), at: new) { $0.rank(for: key) }
+        }
+      }
+      // A binding of the node's own stays the answer, whatever is below.
+      return (before, before.depth == 0 ? before : followChildren(slot))
+    }
+  }
+
+  /// The node's rank among its siblings for a key that it has a slot for.
+  private func rank(for key: UInt64) -> Rank {
+    unsafe Rank(depth: slots.find(key).unsafelyUnwrapped.element.depth, sequence: sequence)
+  }
+
+  /// Corrects the nodes above after this node's slot for a key has changed. Ends at the first one whose own answer stays.
+  private func propagate(_ key: UInt64, from before: SlotState?, to after: SlotState?) {
+    var child = self
+    var (before, after) = (before, after)
+    while !(before == after), let parent = child.parent?.object {
+      let old = before.map { Rank(depth: $0.depth, sequence: child.sequence) }
+      let new = after.map { Rank(depth: $0.depth, sequence: child.sequence) }
+      (before, after) = parent.update(key, child: child, from: old, to: new)
+      child = parent
+    }
+  }
+
+  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both.
+  ///
+  /// - Parameters:
+  ///   - parent: The parent that gains, loses or reorders this node.
+  ///   - old: The node's sequence number there until now, nil if it is new.
+  ///   - new: Its sequence number there from now on, nil if it leaves.
+  func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
+    slots.forEach { slot in
+      let (before, after) = parent.update(
+        slot.key, child: self, from: old.map { Rank(depth: slot.depth, sequence: $0) },
+        to: new.map { Rank(depth: slot.depth, sequence: $0) })
+      parent.propagate(slot.key, from: before, to: after)
+    }
+  }
+}

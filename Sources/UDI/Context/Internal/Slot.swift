@@ -1,0 +1,161 @@
+/// What a node knows of one key that is bound at it or anywhere below it.
+///
+/// The slots of all nodes together are the index that answers lookups without a traversal. What holds between calls:
+///
+/// 1. A node has a slot for a key exactly when the key is bound at it or below it.
+/// 2. `depth` is 0 where the key is bound at the node itself. Otherwise it is one more than the depth of the first of
+///    `children`, and `best` is that child's `best`.
+/// 3. A binding is released only after no slot refers to it.
+/// 4. `children` are exactly the children of the node that have a slot for the key, at their present rank.
+///
+/// Breadth-first order takes the nearest level first, and within a level the branch that was added first: that is
+/// the order of ranks, (depth, sequence), so the first child always leads to the answer.
+struct Slot: CompactTableElement {
+  let key: UInt64
+  /// The binding that a lookup from here finds, dead or alive.
+  var best: Unretained<Binding>
+  var children: RankedChildren
+  /// How many levels below the node `best` is bound.
+  var depth: UInt32
+
+  static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
+
+  var state: SlotState { SlotState(best: best, depth: depth) }
+}
+
+/// What a parent needs to know of a slot, to tell whether it changed.
+///
+/// Both count: comparing depths alone would leave a freed `best` in the slots above.
+struct SlotState: Equatable {
+  let best: Unretained<Binding>
+  let depth: UInt32
+}
+
+/// A child's place among those children of a node that have a slot for one key.
+struct Rank: Comparable {
+  /// The depth of the child's slot.
+  let depth: UInt32
+  /// The child's `sequence`.
+  let sequence: UInt64
+
+  static func < (left: Rank, right: Rank) -> Bool {
+    left.depth != right.depth ? left.depth < right.depth : left.sequence < right.sequence
+  }
+}
+
+/// The children of a node that have a slot for one key, the nearest first.
+///
+/// Most slots have no child or one: those need no memory of their own.
+enum RankedChildren {
+  case none
+  case one(Unretained<Node>)
+  case many(RankedBlocks)
+
+  var first: Unretained<Node>? {
+    switch self {
+    case .none: nil
+    case .one(let node): node
+    case .many(let blocks): blocks.first
+    }
+  }
+
+  /// Calls `body` for each child, the nearest first.
+  func forEach(_ body: (Unretained<Node>) -> Void) {
+    switch self {
+    case .none: break
+    case .one(let node): body(node)
+    case .many(let blocks): blocks.forEach(body)
+    }
+  }
+
+  /// Adds a child.
+  ///
+  /// - Parameter rankOf: The present rank of the other child, where there is one alone.
+  mutating func insert(_ child: Unretained<Node>, at rank: Rank, rankOf: (Node) -> Rank) {
+    switch self {
+    case .none:
+      self = .one(child)
+    case .one(let other):
+      let blocks = RankedBlocks()
+      blocks.insert(other, at: rankOf(other.object))
+      blocks.insert(child, at: rank)
+      self = .many(blocks)
+    case .many(let blocks):
+      blocks.insert(child, at: rank)
+    }
+  }
+
+  /// Takes out the child at a rank.
+  mutating func remove(at rank: Rank) {
+    switch self {
+    case .none: break
+    case .one: self = .none
+    case .many(let blocks):
+      blocks.remove(at: rank)
+      if let only = blocks.only { self = .one(only) }
+    }
+  }
+}
+
+/// Two children or more in the order of their ranks, in sorted blocks of at most 128.
+///
+/// Complexity: O(log n) to find a place, and moving part of one block and of the list of blocks to insert or remove there.
+final class RankedBlocks {
+  private struct Element {
+    let rank: Rank
+    let node: Unretained<Node>
+  }
+
+  private static var limit: Int { 128 }
+
+  /// No block is empty.
+  private var blocks: ContiguousArray<ContiguousArray<Element>> = []
+
+  var first: Unretained<Node>? { blocks.first?.first?.node }
+
+  /// The only child, where there is no more than one left.
+  var only: Unretained<Node>? { blocks.count == 1 && blocks[0].count == 1 ? blocks[0][0].node : nil }
+
+  func forEach(_ body: (Unretained<Node>) -> Void) {
+    for block in blocks { for element in block { body(element.node) } }
+  }
+
+  func insert(_ node: Unretained<Node>, at rank: Rank) {
+    let element = Element(rank: rank, node: node)
+    guard !blocks.isEmpty else {
+      blocks.append([element])
+      return
+    }
+    // The last block that begins before the rank, or the first.
+    let index = max(0, blocks.partition { $0[0].rank < rank } - 1)
+    let offset = blocks[index].partition { $0.rank < rank }
+    blocks[index].insert(element, at: offset)
+    guard blocks[index].count > Self.limit else { return }
+    // At the end of the list split off a small block: children mostly arrive in order, and so fill their blocks.
+    let middle = index == blocks.count - 1 ? Self.limit : Self.limit / 2
+    let upper = ContiguousArray(blocks[index][middle...])
+    blocks[index].removeLast(blocks[index].count - middle)
+    blocks.insert(upper, at: index + 1)
+  }
+
+  func remove(at rank: Rank) {
+    let index = blocks.partition { $0[0].rank <= rank } - 1
+    guard index >= 0 else { return }
+    let offset = blocks[index].partition { $0.rank < rank }
+    guard offset < blocks[index].count, blocks[index][offset].rank == rank else { return }
+    blocks[index].remove(at: offset)
+    if blocks[index].isEmpty { blocks.remove(at: index) }
+  }
+}
+
+extension ContiguousArray {
+  /// The number of elements at the front for which `belongsBefore` holds, in an array that is ordered by it.
+  fileprivate func partition(_ belongsBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if belongsBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,74 @@
+/// All trees of the process: the lock that changes to any of them take, and what is known across them.
+///
+/// # The concurrency model
+///
+/// **What each lock guards.**
+///
+/// | lock | guards |
+/// |---|---|
+/// | the tree lock, `Tree.lock` | every change to any tree: children, bindings, the lists of where instances are bound, helpers |
+/// | a node's lock, `Node.lock` | that node's `slots`, `parent` and `search` |
+/// | an attachment's lock, `UDIAttachment.lock` | which context its object is attached to |
+/// | the tables' locks | interned types, interned names, the process's root context, the process's reporter |
+///
+/// Slots and parents are *written* under the tree lock and the node's lock together, so that holding either is enough to
+/// *read* them. That is what makes lookups cheap: a lookup that goes down, or stays where it is, takes the lock of the
+/// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
+/// the child. Writers, `linkAll` and `find` take the tree lock.
+///
+/// **Order.** attachment → node; tree → node; node → its parent's node (lookups that go up). A writer holds one node's lock
+/// at a time. The tables' locks are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
+///
+/// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. A change works its way up
+/// from the context where it happened, and each context shows it from the moment its own slot is written; when the
+/// changing call returns all do. Moving a context first makes it known above its new parent, then points it there, then
+/// takes it out above the old one: what is bound in a moved subtree is found at every moment from every context above
+/// both places, and a lookup upwards from inside sees the old parent or the new one.
+///
+/// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which may bind, link or move contexts, and
+/// would wait for ever for a lock that its own thread holds. So whatever a change drops is put into `Garbage`, and
+/// that is emptied when the lock has been given back. Under the locks the library itself deals in nodes, which own no object of
+/// the user's and are kept alive by what the locks guard.
+///
+/// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any writer. A
+/// context's node is freed only after every child's pointer to it was cleared under that child's lock, and after
+/// its own lock was taken and given back once more, which waits for a lookup that came up before. An object's weak
+/// references are dead before its attachment is; whoever finds a dead binding first, a lookup or the attachment, withdraws it.
+enum Tree {
+  static let lock = Lock()
+
+  /// Guarded by `lock`: where each instance is bound, whichever context it is in.
+  nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
+
+  /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
+  nonisolated(unsafe) static var teardowns: [Teardown] = []
+
+  /// Makes a change: runs `body` under the tree lock, then releases what it dropped.
+  @inline(__always)
+  static func change<Result, Failure: Error>(
+    _ body: (inout Garbage) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var garbage = Garbage()
+    // Results and errors leave with the call; the garbage goes here, after the lock was given back.
+    defer { garbage.release() }
+    lock.lock()
+    defer { lock.unlock() }
+    return try body(&garbage)
+  }
+}
+
+/// What a change dropped and nobody may release before the lock is given back.
+struct Garbage {
+  // Most changes drop one thing or none: those need no array.
+  private var first: AnyObject?
+  private var rest: [AnyObject] = []
+
+  mutating func add(_ object: consuming AnyObject) {
+    if first == nil { first = object } else { rest.append(object) }
+  }
+
+  mutating func release() {
+    first = nil
+    rest = []
+  }
+}

@@ -1,0 +1,31 @@
+/// Why a context could not be added to another one. The tree is as it was.
+///
+/// Contexts are named by their paths: the tags from the root to the context, the root's included.
+public enum UDITreeError: Error, Hashable, Sendable {
+  /// The parent has another child with this tag already.
+  case duplicateTag(String, parent: [String])
+  /// The child is the parent itself, or the parent is somewhere below the child.
+  case cycle(child: [String], parent: [String])
+}
+
+extension UDITreeError: CustomStringConvertible {
+  /// What was wrong, and what to do.
+  public var description: String {
+    switch self {
+    case .duplicateTag(let tag, let parent):
+      """
+      The context "\(tag)" was not added to \(spell(parent)): that has a child with this tag already. \
+      Remove that one first, or give the new one a tag of its own.
+      """
+    case .cycle(let child, let parent) where child == parent:
+      "The context \(spell(child)) was not added to \(spell(parent)): a context cannot be its own child."
+    case .cycle(let child, let parent):
+      """
+      The context \(spell(child)) was not added to \(spell(parent)), which is below it: that would be a cycle. \
+      Move \(spell(parent)) elsewhere first.
+      """
+    }
+  }
+
+  private func spell(_ path: [String]) -> String { "\"\(path.joined(separator: " / "))\"" }
+}

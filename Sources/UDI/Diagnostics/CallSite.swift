@@ -1,0 +1,17 @@
+/// Where in the source a verb was called.
+@usableFromInline
+@safe
+struct CallSite: Sendable {
+  // Points into the program's constants: a `#fileID` ends with a zero byte and is never freed.
+  @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
+  @usableFromInline let lineNumber: UInt32
+
+  @inlinable
+  init(_ fileID: StaticString, _ line: UInt) {
+    unsafe start = fileID.utf8Start
+    lineNumber = UInt32(truncatingIfNeeded: line)
+  }
+
+  var fileID: String { unsafe String(cString: start) }
+  var line: Int { Int(lineNumber) }
+}

@@ -1,0 +1,21 @@
+/// Something that the library can go on after but that is hardly what was meant.
+public struct UDIMisuse: Sendable, CustomStringConvertible {
+  /// What happened.
+  public enum Kind: Sendable, Hashable {
+    /// An object used a verb while it was attached to nothing, so that ``AppContext`` answered. Only reported where
+    /// ``UDIReporter/reportsUnattachedUse`` is on.
+    case unattached
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// What was wrong and what to do, for a reader.
+  public let message: String
+  /// The file of the call, as `#fileID` gives it: module and name.
+  public let fileID: String
+  /// The line of the call, from 1.
+  public let line: Int
+
+  /// The place and the message, in the form of a compiler's warning.
+  public var description: String { "\(fileID):\(line): \(message)" }
+}

@@ -1,0 +1,122 @@
+import Synchronization
+
+/// A key, interned: the type's identity and the name, with an id that stands for both.
+///
+/// The id is all that a lookup compares. Without a name it is the type's. With one it is a hash of both, so that a lookup
+/// can compute it without asking anyone; the rare second name with the same hash gets an id of its own (`KeyNames`).
+///
+/// A binding holds its identity, and whoever changes the tree holds one besides, so that the last reference, whose
+/// release may run a user's `deinit`, never goes under a lock.
+final class KeyIdentity: Sendable {
+  let id: UInt64
+  /// Unowned: a `TypeIdentity` is never freed.
+  unowned let type: TypeIdentity
+  let name: UDIName?
+
+  init(id: UInt64, type: TypeIdentity, name: UDIName?) {
+    self.id = id
+    self.type = type
+    self.name = name
+  }
+
+  deinit {
+    if name != nil { KeyNames.forget(self) }
+  }
+
+  /// The identity for `type` and `name`, made if there is none. Not for the hot path.
+  static func of(_ type: TypeIdentity, _ name: UDIName?) -> KeyIdentity {
+    guard let name else { return type.unnamed }
+    return KeyNames.intern(type, name)
+  }
+
+  /// Set in the id of every key with a name.
+  static let namedBit: UInt64 = 1 << 63
+  /// Set, too, where the hash was taken already and the id is a running number.
+  static let collisionBit: UInt64 = 1 << 62
+
+  /// The id that a name has unless another one with the same hash was there first.
+  @inline(__always)
+  static func hashedID(_ type: TypeIdentity, _ name: UDIName) -> UInt64 {
+    var id = UInt64(scrambled(UInt(bitPattern: name.digest) ^ scrambled(UInt(type.id))))
+    id |= namedBit
+    return id & ~collisionBit
+  }
+}
+
+extension KeyIdentity: Hashable {
+  static func == (left: KeyIdentity, right: KeyIdentity) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension KeyIdentity: CustomStringConvertible {
+  var description: String { describeKey(type.name, name) }
+}
+
+/// The live identities with a name, weakly, by the hash of type and name.
+///
+/// Names are compared by the user's `==`, so never under `lock`: candidates are taken out, compared, and the outcome is
+/// valid if nobody has added one meanwhile.
+enum KeyNames {
+  private static let lock = Lock()
+  /// Guarded by `lock`. A bucket has one entry but where two names hash alike.
+  private nonisolated(unsafe) static var buckets: [UInt64: [Entry]] = [:]
+  /// Guarded by `lock`.
+  private nonisolated(unsafe) static var collisions: UInt64 = 0
+  /// Whether two names ever hashed alike in this process. From then on a lookup asks here for the id.
+  static let haveCollided = Atomic<Bool>(false)
+
+  private struct Entry {
+    weak let key: KeyIdentity?
+    /// Tells whose entry it is when `key` is dying and so already nil.
+    let identity: ObjectIdentifier
+
+    init(_ key: KeyIdentity) {
+      self.key = key
+      self.identity = ObjectIdentifier(key)
+    }
+  }
+
+  static func intern(_ type: TypeIdentity, _ name: UDIName) -> KeyIdentity {
+    let hash = KeyIdentity.hashedID(type, name)
+    var compared: [KeyIdentity] = []
+    while true {
+      // Decide under the lock: the same candidates as those compared, so the name is new.
+      let (made, candidates) = lock.withLock { () -> (KeyIdentity?, [KeyIdentity]) in
+        let live = unsafe (buckets[hash] ?? []).compactMap(\.key)
+        guard live.allSatisfy({ one in compared.contains { $0 === one } }) else { return (nil, live) }
+        var id = hash
+        if live.contains(where: { $0.id == hash }) {
+          unsafe collisions += 1
+          haveCollided.store(true, ordering: .sequentiallyConsistent)
+          id = unsafe KeyIdentity.namedBit | KeyIdentity.collisionBit | collisions
+        }
+        let key = KeyIdentity(id: id, type: type, name: name)
+        type.namedKeys.add(1, ordering: .relaxed)
+        unsafe buckets[hash, default: []].append(Entry(key))
+        return (key, live)
+      }
+      if let made { return made }
+      if let found = candidates.first(where: { $0.type === type && $0.name == name }) { return found }
+      compared = candidates
+    }
+  }
+
+  /// The id of a name that has an identity, or nil: then nothing is bound under it anywhere.
+  static func id(_ type: TypeIdentity, _ name: UDIName) -> UInt64? {
+    let hash = KeyIdentity.hashedID(type, name)
+    let candidates = lock.withLock { unsafe (buckets[hash] ?? []).compactMap(\.key) }
+    return candidates.first { $0.type === type && $0.name == name }?.id
+  }
+
+  fileprivate static func forget(_ key: KeyIdentity) {
+    guard let name = key.name else { return }
+    let hash = KeyIdentity.hashedID(key.type, name)
+    let identity = ObjectIdentifier(key)
+    key.type.namedKeys.subtract(1, ordering: .relaxed)
+    lock.withLock {
+      guard var bucket = unsafe buckets[hash] else { return }
+      bucket.removeAll { $0.identity == identity }
+      unsafe buckets[hash] = bucket.isEmpty ? nil : bucket
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import Synchronization
+
+/// What `String(reflecting:)` says of a type, interned: one instance for each distinct string, for ever.
+///
+/// Types are what a program is made of, so their number is bounded and nothing here is freed.
+final class TypeIdentity: Sendable {
+  /// Unique among types, never reused, below `KeyIdentity.namedBit`.
+  let id: UInt64
+  /// `String(reflecting:)` of the type.
+  let name: String
+  /// The first type that was seen with this string. A few types share theirs with another, `((() -> Void) -> Void).self` and
+  /// `((@escaping () -> Void) -> Void).self` for example: one dependency, but stored values of the one must not be
+  /// read as the other without a cast.
+  let metatype: ObjectIdentifier
+  /// How many live `KeyIdentity` objects give this type a name; while there are none, `linkAll` need not look for them.
+  let namedKeys = Atomic<Int>(0)
+  /// The key without a name.
+  var unnamed: KeyIdentity { unsafe unnamedKey.unsafelyUnwrapped }
+  // Written once in `init`, before anybody else has a reference; optional only because the two refer to each other.
+  private nonisolated(unsafe) var unnamedKey: KeyIdentity?
+
+  fileprivate init(id: UInt64, name: String, metatype: ObjectIdentifier) {
+    self.id = id
+    self.name = name
+    self.metatype = metatype
+    unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
+  }
+
+  /// The identity of a type. Two nanoseconds, but at the first sight of a type, which computes the string.
+  @inline(__always)
+  static func of(_ type: Any.Type) -> TypeIdentity {
+    let metatype = ObjectIdentifier(type)
+    return TypeTable.find(metatype) ?? TypeTable.intern(type)
+  }
+}
+
+/// From metatype to identity: a hash table that is read without a lock and only ever added to.
+///
+/// Writers are serialised by `lock`; they fill in a bucket's identity and then publish its key with a releasing store, which
+/// a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy twice as
+/// large. The old one is never freed, because a reader may still be in it; all of them together are as large as the current one.
+private enum TypeTable {
+  /// A bucket is empty while its `metatype` is 0.
+  struct Bucket: ~Copyable {
+    let metatype = Atomic<UInt>(0)
+    let identity = Atomic<UInt>(0)
+  }
+
+  /// Where the buckets are, and the shift that turns a hash into an index (64 - log2 of their number).
+  /// Both in one word, so that they are read together: an allocation's address leaves its low six bits free.
+  static let current = Atomic<UInt>(0)
+
+  static let lock = Lock()
+  /// Guarded by `lock`.
+  nonisolated(unsafe) static var byName: [String: TypeIdentity] = [:]
+  /// Guarded by `lock`: how many buckets are taken.
+  nonisolated(unsafe) static var count = 0
+
+  @inline(__always)
+  static func find(_ metatype: ObjectIdentifier) -> TypeIdentity? {
+    let packed = current.load(ordering: .acquiring)
+    guard packed != 0 else { return nil }
+    let address = UInt(bitPattern: metatype)
+    let buckets = unsafe Buckets(packed)
+    var index = unsafe buckets.start(address)
+    while true {
+      let bucket = unsafe buckets.base + index
+      let found = unsafe bucket.pointee.metatype.load(ordering: .acquiring)
+      if found == address {
+        let identity = unsafe bucket.pointee.identity.load(ordering: .relaxed)
+        // The bucket was filled from a retained reference that is never released.
+        return unsafe Unmanaged<TypeIdentity>.fromOpaque(
+          UnsafeRawPointer(bitPattern: identity).unsafelyUnwrapped
+        ).takeUnretainedValue()
+      }
+      if found == 0 { return nil }
+      index = unsafe (index + 1) & buckets.mask
+    }
+  }
+
+  @inline(never)
+  static func intern(_ type: Any.Type) -> TypeIdentity {
+    let metatype = ObjectIdentifier(type)
+    let name = String(reflecting: type)
+    return lock.withLock {
+      if let found = find(metatype) { return found }
+      let identity =
+        unsafe byName[name]
+        ?? TypeIdentity(id: UInt64(byName.count + 1), name: name, metatype: metatype)
+      unsafe byName[name] = identity
+      grow()
+      unsafe Buckets(current.load(ordering: .relaxed)).insert(metatype: UInt(bitPattern: metatype), identity: identity)
+      unsafe count += 1
+      return identity
+    }
+  }
+
+  /// Makes room for one more: at most half of the buckets are taken.
+  static func grow() {
+    let packed = current.load(ordering: .relaxed)
+    if packed == 0 {
+      unsafe current.store(Buckets(bits: 6).packed, ordering: .releasing)
+      return
+    }
+    let old = unsafe Buckets(packed)
+    guard unsafe (count + 1) * 2 > old.mask + 1 else { return }
+    let new = unsafe Buckets(bits: 65 - old.shift)
+    for index in unsafe 0...old.mask {
+      let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)
+      if metatype != 0 {
+        let identity = unsafe old.base[index].identity.load(ordering: .relaxed)
+        unsafe new.insert(metatype: metatype, identity: identity)
+      }
+    }
+    unsafe current.store(new.packed, ordering: .releasing)
+  }
+
+  /// One table: an unpacked `current`.
+  @unsafe
+  struct Buckets {
+    let base: UnsafeMutablePointer<Bucket>
+    let shift: UInt
+
+    @inline(__always)
+    init(_ packed: UInt) {
+      unsafe base = UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
+      unsafe shift = packed & 63
+    }
+
+    /// Allocates an empty table of 2^`bits` buckets.
+    init(bits: UInt) {
+      let count = 1 << Int(bits)
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Bucket>.stride, alignment: 64)
+      unsafe base = memory.bindMemory(to: Bucket.self, capacity: count)
+      for index in 0..<count { unsafe (base + index).initialize(to: Bucket()) }
+      unsafe shift = 64 - bits
+    }
+
+    var packed: UInt { unsafe UInt(bitPattern: base) | shift }
+    @inline(__always) var mask: Int { unsafe (1 << Int(64 - shift)) - 1 }
+    @inline(__always) func start(_ address: UInt) -> Int { unsafe Int(truncatingIfNeeded: scrambled(address) >> shift) }
+
+    func insert(metatype: UInt, identity: TypeIdentity) {
+      unsafe insert(metatype: metatype, identity: UInt(bitPattern: Unmanaged.passRetained(identity).toOpaque()))
+    }
+
+    func insert(metatype: UInt, identity: UInt) {
+      var index = unsafe start(metatype)
+      while unsafe base[index].metatype.load(ordering: .relaxed) != 0 { index = unsafe (index + 1) & mask }
+      unsafe base[index].identity.store(identity, ordering: .relaxed)
+      unsafe base[index].metatype.store(metatype, ordering: .releasing)
+    }
+  }
+}
+
+/// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
+/// Computer Programming, volume 3, section 6.4). For addresses and counters, which nobody chooses in order to collide.
+@inline(__always)
+func scrambled(_ value: UInt) -> UInt { value &* 0x9E37_79B9_7F4A_7C15 }

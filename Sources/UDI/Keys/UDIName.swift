@@ -1,0 +1,99 @@
+/// A name that tells apart dependencies of one type.
+///
+/// Any hashable value can be a name, and a literal is one:
+///
+/// ```swift
+/// extension UDIName {
+///   static let backup = UDIName("backup")
+/// }
+/// context.bind(disk, as: (any Storage).self, named: .backup)
+/// context.bind(tape, as: (any Storage).self, named: "archive")
+/// ```
+///
+/// Names compare by type and value: `UDIName(1)` and `UDIName("1")` are two names. A dependency with a name and one
+/// without are different dependencies; no lookup falls back from one to the other.
+///
+/// A name is hashed once, when it is made. On a hot path keep it, as `backup` above.
+public struct UDIName: Hashable, Sendable {
+  private enum Value: Hashable, Sendable {
+    /// Strings, by far the most frequent, need neither a dynamic cast nor memory of their own.
+    case text(String)
+    case other(NameBox)
+  }
+
+  private let value: Value
+  /// The hash of `value`, computed once: user code on the hot path otherwise.
+  let digest: Int
+
+  private init(value: Value) {
+    self.value = value
+    self.digest = value.hashValue
+  }
+
+  /// Makes a name of any value.
+  ///
+  /// - Parameter value: What the name stands for; equal values of one type are the same name.
+  public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
+    if let text = value as? String {
+      self.init(value: .text(text))
+    } else {
+      self.init(value: .other(NameBox(value)))
+    }
+  }
+
+  /// Makes a name of a value whose `Hashable` conformance belongs to the main actor, as that of every enum in a module
+  /// whose default isolation is the main actor.
+  ///
+  /// - Parameter value: What the name stands for. Its `==` and `hash(into:)` are called wherever the name is used, so
+  ///   they must not touch main-actor state; the ones the compiler writes do not.
+  @preconcurrency @MainActor
+  public init<Wrapped: Hashable>(_ value: Wrapped) {
+    self.init(value: .other(NameBox(value)))
+  }
+
+  public static func == (left: UDIName, right: UDIName) -> Bool {
+    left.digest == right.digest && left.value == right.value
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(digest)
+  }
+}
+
+extension UDIName: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  /// Makes a name of a string literal.
+  ///
+  /// - Parameter value: The text.
+  public init(stringLiteral value: String) {
+    self.init(value: .text(value))
+  }
+
+  /// Makes a name of an integer literal, the same as `UDIName` of that `Int`.
+  ///
+  /// - Parameter value: The number.
+  public init(integerLiteral value: Int) {
+    self.init(value: .other(NameBox(value)))
+  }
+}
+
+extension UDIName: CustomStringConvertible {
+  /// The name as it appears in messages: text in quotes, other values as they describe themselves.
+  public var description: String {
+    switch value {
+    case .text(let text): "\"\(text)\""
+    case .other(let other): String(describing: other.value.base)
+    }
+  }
+}
+
+/// Any other value than a string. Behind a reference, so that a name, which most lookups do not have, takes little room.
+private final class NameBox: Hashable, @unchecked Sendable {
+  // Unchecked: `UDIName.init` takes `Sendable` values, or, on the main actor, values whose conformance may be isolated
+  // to it. Of the latter only `==` and `hash` are used, which its documentation says, and never while a lock is held.
+  let value: AnyHashable
+
+  init(_ value: some Hashable) { self.value = AnyHashable(value) }
+
+  static func == (left: NameBox, right: NameBox) -> Bool { left.value == right.value }
+  func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}

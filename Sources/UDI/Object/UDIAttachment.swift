@@ -1,0 +1,134 @@
+import Synchronization
+
+/// What an object stores to take part in the tree: which context it is attached to, and what it has bound.
+///
+/// ```swift
+/// let _attachedContext = UDIAttachment()
+/// ```
+///
+/// That line is all. The property must be stored, and each object needs one of its own. When the object dies its attachment does,
+/// and takes the object's bindings out of the tree at once.
+public final class UDIAttachment: Sendable {
+  let lock = Lock()
+  /// Guarded by `lock`. Held strongly: a context never holds an object that way, so there is no cycle.
+  private nonisolated(unsafe) var attached: UDIContext?
+
+  /// The object's address, once it was bound or has bound something; 0 before.
+  ///
+  /// Written before the first of its bindings exists and while the object is alive, so its `deinit` sees it.
+  private let owner = Atomic<UInt>(0)
+
+  /// Guarded by the tree lock: bindings of other instances that the object made.
+  private nonisolated(unsafe) var helpers = CompactTable<HelperBinding>()
+
+  /// Makes the attachment of a new object, attached to nothing.
+  public init() {}
+
+  deinit {
+    guard owner.load(ordering: .relaxed) != 0 else { return }
+    Tree.change { garbage in
+      withdraw(where: { _ in true }, &garbage)
+      // What a context's `bind` registered of the object goes with it, too.
+      InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
+    }
+  }
+
+  func remember(owner address: UInt) { owner.store(address, ordering: .relaxed) }
+}
+
+// MARK: - The context
+
+extension UDIAttachment {
+  /// The context that the object is attached to.
+  var context: UDIContext? { lock.withLock { unsafe attached } }
+
+  /// Attaches to another context, or to none, and withdraws what the object bound until now.
+  ///
+  /// - Parameter context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
+  func attach(to context: UDIContext?) {
+    Tree.change { garbage in
+      withdraw(where: { context == nil || !$0.isMulti }, &garbage)
+      let old = lock.withLock {
+        let old = unsafe attached
+        unsafe attached = context
+        return old
+      }
+      if let old { garbage.add(old) }
+    }
+  }
+
+  /// Looks up a dependency from the object's effective context.
+  @inline(__always)
+  func answer(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
+    // While the lock is held the context need not be retained. Nothing of the user's runs meanwhile, which a name's `==` would.
+    if request.name == nil {
+      lock.lock()
+      if let context = unsafe attached {
+        let answer = unsafe context.node.attempt(request.type.id, request, into: memory)
+        lock.unlock()
+        if case .dead = answer {} else { return answer }
+      } else {
+        lock.unlock()
+        return nil
+      }
+    }
+    guard let context else { return nil }
+    return unsafe context.node.answer(request, into: memory)
+  }
+}
+
+// MARK: - What the object has bound
+
+extension UDIAttachment {
+  /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
+  func bind(_ offer: Offer, in context: UDIContext?) {
+    let binding = offer.makeBinding(binder: self)
+    let root = AppContext
+    Tree.change { garbage in
+      // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
+      let target = context ?? self.context ?? root
+      target.node.bind(binding, moving: !offer.isMulti, &garbage)
+      garbage.add(target)
+    }
+  }
+
+  /// Takes back what the object bound under a key, in whichever contexts.
+  func unbind(_ key: KeyIdentity) -> Bool {
+    Tree.change { garbage in
+      withdraw(where: { $0.key === key }, &garbage)
+    }
+  }
+
+  /// Withdraws bindings that the object made. Under the tree lock.
+  @discardableResult
+  private func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
+    var made: [Binding] = []
+    InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
+      if binding.binder == me, condition(binding) { made.append(binding) }
+    }
+    unsafe helpers.forEach { if condition($0.binding.object) { made.append($0.binding.object) } }
+    for binding in made { binding.withdraw(&garbage) }
+    return !made.isEmpty
+  }
+
+  private var me: Unretained<UDIAttachment> { Unretained(self) }
+
+  /// A binding that this object made is in the tree. Under the tree lock.
+  func didBind(_ binding: Binding) {
+    guard binding.form.address != owner.load(ordering: .relaxed) else { return }
+    unsafe helpers.insert(HelperBinding(binding: Unretained(binding)))
+  }
+
+  /// A binding that this object made leaves the tree. Under the tree lock.
+  func didUnbind(_ binding: Binding) {
+    unsafe helpers.remove(HelperBinding(binding: Unretained(binding)).key)
+  }
+}
+
+/// A binding of another instance than the object that made it.
+private struct HelperBinding: CompactTableElement {
+  let binding: Unretained<Binding>
+  var key: UInt { binding.address }
+  static func hash(_ key: UInt) -> UInt { scrambled(key) }
+}
+

@@ -1,0 +1,109 @@
+import Synchronization
+
+/// Binding as an object does it: in its effective context, and under its own name, so that what it bound goes when it
+/// is detached or dies. Each verb stands here twice, see `UDIContext+Bind.swift`.
+extension UDIObject {
+  /// Registers an instance, mostly `self`, in the object's effective context, weakly, and withdraws the same instance under the
+  /// same key from every other context.
+  ///
+  /// What was bound under the key there is replaced.
+  ///
+  /// - Parameters:
+  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable
+  public func bind<Dependency: Sendable>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)), in: nil)
+  }
+
+  /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable @preconcurrency @MainActor
+  public func bind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)), in: nil)
+  }
+
+  /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere.
+  ///
+  /// - Parameters:
+  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - contexts: Where to register it; nil for the object's effective context.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
+  @inlinable
+  public func multiBind<Dependency: Sendable>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true), in: contexts)
+  }
+
+  /// Registers an instance that is not `Sendable` as well, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - contexts: Where to register it; nil for the object's effective context.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
+  @inlinable @preconcurrency @MainActor
+  public func multiBind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true), in: contexts)
+  }
+
+  /// Takes back what this object bound under a key, wherever that is.
+  ///
+  /// What somebody else bound under it since, a successor for example, stays: so this is safe in a `deinit`.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  /// - Returns: Whether there was something to take back.
+  /// - Complexity: O(bindings of this object), and O(log siblings) on each level whose answer changes.
+  @discardableResult
+  public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
+    _attachedContext.unbind(.of(.of(type), name))
+  }
+
+  @usableFromInline
+  func add(_ offer: Offer, in contexts: [UDIContext]?) {
+    let attachment = _attachedContext
+    unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    guard let contexts else {
+      if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), attachment.context == nil {
+        reportUnattached("bind", offer.type, offer.name, at: offer.site)
+      }
+      return attachment.bind(offer, in: nil)
+    }
+    for context in contexts { attachment.bind(offer, in: context) }
+  }
+}

@@ -1,0 +1,289 @@
+import Synchronization
+
+/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`.
+extension UDIObject {
+  /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
+  ///
+  /// Prefer this form to the one with `&`: that holds exclusive access to the property during the whole call, so that anything
+  /// which touches the property meanwhile, the `deinit` of its old value for example, stops the process.
+  ///
+  /// - Parameters:
+  ///   - property: An optional property of the object. It is set to what the lookup finds, or to nil.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: Whether it was found.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  @discardableResult
+  public func link<Dependency: Sendable>(
+    _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    store(lookUp(Dependency.self, name, search, CallSite(fileID, line)), in: property)
+  }
+
+  /// Looks up a dependency that is not `Sendable` and keeps it in a property, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - property: An optional property of the object. It is set to what the lookup finds, or to nil.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: Whether it was found.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func link<Dependency>(
+    _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    store(lookUp(Dependency.self, name, search, CallSite(fileID, line)), in: property)
+  }
+
+  /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
+  ///
+  /// For actors, which cannot form the key path, and for local variables; otherwise prefer `link(\.clock)`, whose
+  /// documentation says why.
+  ///
+  /// - Parameters:
+  ///   - property: Set to what the lookup finds, or to nil; only after the lookup is over.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: Whether it was found.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  @discardableResult
+  public func link<Dependency: Sendable>(
+    _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    property = lookUp(Dependency.self, name, search, CallSite(fileID, line))
+    return property != nil
+  }
+
+  /// Looks up a dependency that is not `Sendable` and keeps it in a variable, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - property: Set to what the lookup finds, or to nil; only after the lookup is over.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: Whether it was found.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func link<Dependency>(
+    _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    property = lookUp(Dependency.self, name, search, CallSite(fileID, line))
+    return property != nil
+  }
+
+  /// Looks up a dependency to use it at once: `linkInLine((any Clock).self)?.now`. Nothing is kept.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  public func linkInLine<Dependency: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(type, name, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency that is not `Sendable` to use it at once, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(type, name, search, CallSite(fileID, line))
+  }
+
+  /// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
+  ///
+  /// - Parameter type: The type it is registered under.
+  /// - Returns: Nothing: this declaration only leads to the right one.
+  @available(*, unavailable, renamed: "linkInLine(_:)")
+  public func link<Dependency>(_ type: Dependency.Type) -> Dependency? { nil }
+
+  /// Looks up a dependency that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws(UDILinkError) -> Dependency {
+    guard let found = lookUp(type, name, search, CallSite(fileID, line)) else {
+      throw effectiveContext.linkError(type, name, search)
+    }
+    return found
+  }
+
+  /// Looks up a dependency that must be there and is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws(UDILinkError) -> Dependency {
+    guard let found = lookUp(type, name, search, CallSite(fileID, line)) else {
+      throw effectiveContext.linkError(type, name, search)
+    }
+    return found
+  }
+
+  /// Looks up every live dependency of a type, whatever its name.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  @inlinable
+  public func linkAll<Dependency: Sendable>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
+    effectiveContext.lookUpAll(type, nil, search, ofAnyName: true)
+  }
+
+  /// Looks up every live dependency of a type that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkAll<Dependency>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
+    effectiveContext.lookUpAll(type, nil, search, ofAnyName: true)
+  }
+
+  /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - name: Their name.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  @inlinable
+  public func linkAll<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
+  ) -> [Dependency] {
+    effectiveContext.lookUpAll(type, name, search, ofAnyName: false)
+  }
+
+  /// Looks up every live dependency with one name and of a type that is not `Sendable`, on the main actor.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - name: Their name; nil for those without one.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkAll<Dependency>(
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
+  ) -> [Dependency] {
+    effectiveContext.lookUpAll(type, name, search, ofAnyName: false)
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIObject {
+  @inlinable
+  @inline(__always)
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+  ) -> Dependency? {
+    let attachment = _attachedContext
+    return unsafe receive(type) { memory in
+      unsafe attachment.answer(type, name, search, site, self, into: memory)
+    }
+  }
+
+  @inlinable
+  func store<Dependency>(
+    _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
+  ) -> Bool {
+    // Keeps the old value alive until the write is over: its `deinit` may touch the property.
+    let old = self[keyPath: property]
+    self[keyPath: property] = found
+    withExtendedLifetime(old) {}
+    return found != nil
+  }
+
+  @usableFromInline
+  var effectiveContext: UDIContext { _attachedContext.context ?? AppContext }
+
+  /// Reports that a verb was used while the object is attached to nothing, to a reporter that wants to know.
+  func reportUnattached(_ verb: String, _ type: Any.Type, _ name: UDIName?, at site: CallSite) {
+    _attachedContext.reportUnattached(self, verb, type, name, at: site)
+  }
+}
+
+extension UDIAttachment {
+  /// Looks up a dependency from the effective context of the object that the attachment belongs to.
+  @usableFromInline
+  func answer(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let request = LookupRequest(type, name, search)
+    if let answer = unsafe answer(request, into: memory) { return answer }
+    reportUnattached(owner, "link", type, name, at: site)
+    return unsafe AppContext.node.answer(request, into: memory)
+  }
+
+  func reportUnattached(_ owner: AnyObject, _ verb: String, _ type: Any.Type, _ name: UDIName?, at site: CallSite) {
+    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
+    let reporter = UDIReporter.current
+    guard reporter.reportsUnattachedUse else { return }
+    reporter.report(
+      .unattached,
+      """
+      A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \
+      \(describeKey(TypeIdentity.of(type).name, name)); AppContext served it. Attach it first: `attached(to:)`.
+      """, at: site)
+  }
+}

@@ -1,0 +1,66 @@
+/// A class whose instances take part in the tree: they bind themselves, and link what they need.
+///
+/// ```swift
+/// final class Screen: UDIObject {
+///   let _attachedContext = UDIAttachment()   // this line is all that a class adds
+///   var clock: (any Clock)?
+///
+///   func didAttachContext() {
+///     bind(self, as: (any Display).self)
+///     link(\.clock)
+///   }
+/// }
+/// let screen = Screen().attached(to: context)
+/// ```
+///
+/// Plain classes conform in this way, and so do `Sendable` final classes. A `@MainActor` class declares
+/// `@MainActor UDIObject`, or plain `UDIObject` in a module whose default isolation is the main actor. An actor writes
+/// `nonisolated func didAttachContext()`.
+///
+/// An object holds the context that it is attached to strongly; a context never holds an object. Every verb works from the
+/// object's *effective context*: the one it is attached to, or ``AppContext`` while it is attached to none.
+public protocol UDIObject: AnyObject {
+  /// The object's attachment. Store it: `let _attachedContext = UDIAttachment()`.
+  var _attachedContext: UDIAttachment { get }
+
+  /// Called when the object was attached to a context: here it links what it needs and binds what it offers.
+  ///
+  /// There is no default, so that a subclass that wants a hook of its own cannot forget the `override`.
+  func didAttachContext()
+}
+
+extension UDIObject {
+  /// The context that the object is attached to; nil while ``AppContext`` serves it.
+  ///
+  /// Setting a context first withdraws what the object had bound with `bind`, then stores it, and then calls
+  /// ``didAttachContext()``, also when it is the same context again. What the object had bound with `multiBind` stays. Setting
+  /// nil detaches: all bindings that the object made are withdrawn, and the hook is not called.
+  ///
+  /// - Complexity: O(bindings withdrawn).
+  public var attachedContext: UDIContext? {
+    get { _attachedContext.context }
+    set {
+      _attachedContext.attach(to: newValue)
+      if newValue != nil { didAttachContext() }
+    }
+  }
+
+  /// Attaches the object to a context and returns it: `let screen = Screen().attached(to: context)`.
+  ///
+  /// - Parameter context: The context to attach to; see ``attachedContext`` for what happens.
+  /// - Returns: The object.
+  @discardableResult
+  public func attached(to context: UDIContext) -> Self {
+    attachedContext = context
+    return self
+  }
+
+  /// The first context with a tag below the object's effective context, breadth-first.
+  ///
+  /// - Parameter tag: The tag to look for.
+  /// - Returns: The context, or nil if there is none with this tag.
+  /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
+  public func find(_ tag: String) -> UDIContext? {
+    (_attachedContext.context ?? AppContext).find(tag)
+  }
+}

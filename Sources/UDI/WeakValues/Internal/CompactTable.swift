@@ -1,0 +1,258 @@
+/// What a `CompactTable` holds: something that knows its key.
+protocol CompactTableElement {
+  associatedtype Key: Equatable
+  var key: Key { get }
+  /// Spreads keys over all bits of a word, the high ones above all. Not called while a table is small.
+  static func hash(_ key: Key) -> UInt
+}
+
+/// A hash table in one allocation, made for many small tables: eight bytes while it is empty, a dense array that is searched
+/// from front to back up to eight elements, open addressing with linear probing above.
+///
+/// Elements stay where they are until the next insertion or removal. A removal leaves no mark behind: in the dense form the last
+/// element fills the gap, in the hashed form the run behind it moves up (backward-shift deletion: Knuth, The Art of Computer
+/// Programming, volume 3, section 6.4, algorithm R). The table shrinks as it empties and is freed when the last one goes.
+///
+/// In memory: the header, the elements, and in the hashed form a tag byte for each bucket, 0 where it is empty.
+///
+/// Complexity: insertion, removal and search are O(1), amortised and on average.
+@safe
+struct CompactTable<Element: CompactTableElement>: ~Copyable {
+  private struct Header {
+    var count: UInt32
+    var capacity: UInt32
+  }
+
+  /// Nil while the table is empty. The table owns the memory and is not copyable, so nobody else has this address.
+  private var base: UnsafeMutableRawPointer?
+
+  private static var denseLimit: Int { 8 }
+
+  init() {}
+
+  deinit {
+    if let base = unsafe base {
+      unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
+      unsafe base.deallocate()
+    }
+  }
+
+  // MARK: Reading
+
+  var isEmpty: Bool { unsafe base == nil }
+
+  @inline(__always)
+  var count: Int {
+    guard let base = unsafe base else { return 0 }
+    return unsafe Int(Self.header(base).pointee.count)
+  }
+
+  /// How many elements there is room for, in buckets.
+  var capacity: Int {
+    guard let base = unsafe base else { return 0 }
+    return unsafe Int(Self.header(base).pointee.capacity)
+  }
+
+  /// Where an element is: to read it and to change it in place, until the next insertion or removal.
+  ///
+  /// Marked safe although the compiler cannot check that: a place is used at once, inside the call that asked for it.
+  @safe
+  struct Place {
+    fileprivate let pointer: UnsafeMutablePointer<Element>
+
+    @inline(__always)
+    var element: Element {
+      unsafeAddress { unsafe UnsafePointer(pointer) }
+      nonmutating unsafeMutableAddress { unsafe pointer }
+    }
+  }
+
+  /// The place of the element with this key.
+  @inline(__always)
+  func find(_ key: Element.Key) -> Place? {
+    guard let pointer = unsafe findPointer(key) else { return nil }
+    return unsafe Place(pointer: pointer)
+  }
+
+  @inline(__always)
+  private func findPointer(_ key: Element.Key) -> UnsafeMutablePointer<Element>? {
+    guard let base = unsafe base else { return nil }
+    let header = unsafe Self.header(base).pointee
+    let elements = unsafe Self.elements(base)
+    guard header.capacity > Self.denseLimit else {
+      for index in 0..<Int(header.count) where unsafe elements[index].key == key { return unsafe elements + index }
+      return nil
+    }
+    return unsafe findHashed(key, elements, Int(header.capacity))
+  }
+
+  private func findHashed(
+    _ key: Element.Key, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+  ) -> UnsafeMutablePointer<Element>? {
+    let tags = unsafe Self.tags(elements, capacity)
+    let hash = Element.hash(key)
+    let tag = Self.tag(hash)
+    var index = Self.home(hash, capacity)
+    while true {
+      let found = unsafe tags[index]
+      if found == 0 { return nil }
+      if unsafe found == tag && elements[index].key == key { return unsafe elements + index }
+      index = (index + 1) & (capacity - 1)
+    }
+  }
+
+  /// The element in a bucket, or nil where it is empty; buckets are numbered from 0 to `capacity`.
+  func element(inBucket index: Int) -> Element? {
+    guard let base = unsafe base, isTaken(index) else { return nil }
+    return unsafe Self.elements(base)[index]
+  }
+
+  /// Calls `body` for each element, in no particular order. The table must not change meanwhile.
+  func forEach(_ body: (borrowing Element) -> Void) {
+    unsafe forEachAddress { unsafe body($0.pointee) }
+  }
+
+  private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
+    guard let base = unsafe base else { return }
+    for index in 0..<capacity where isTaken(index) { unsafe body(Self.elements(base) + index) }
+  }
+
+  private func isTaken(_ index: Int) -> Bool {
+    guard let base = unsafe base else { return false }
+    let header = unsafe Self.header(base).pointee
+    guard header.capacity > Self.denseLimit else { return index < header.count }
+    return unsafe Self.tags(Self.elements(base), Int(header.capacity))[index] != 0
+  }
+
+  /// A table with the same elements.
+  func copy() -> CompactTable {
+    var copy = CompactTable()
+    copy.resize(to: capacity)
+    unsafe forEachAddress { unsafe copy.place($0.pointee) }
+    return copy
+  }
+
+  // MARK: Changing
+
+  /// Adds an element whose key is not in the table.
+  mutating func insert(_ element: consuming Element) {
+    let (count, capacity) = (count, capacity)
+    if capacity <= Self.denseLimit {
+      if count == capacity { resize(to: max(1, capacity * 2)) }
+    } else if count * 4 >= capacity * 3 {
+      resize(to: capacity * 2)
+    }
+    place(element)
+  }
+
+  /// Takes out the element with this key.
+  @discardableResult
+  mutating func remove(_ key: Element.Key) -> Element? {
+    guard let base = unsafe base, let place = unsafe findPointer(key) else { return nil }
+    let elements = unsafe Self.elements(base)
+    let removed = unsafe place.move()
+    let capacity = capacity
+    let count = count - 1
+    unsafe Self.header(base).pointee.count = UInt32(count)
+    if capacity <= Self.denseLimit {
+      if unsafe place != elements + count { unsafe place.moveInitialize(from: elements + count, count: 1) }
+      if count * 4 <= capacity { resize(to: capacity / 2) }
+    } else {
+      unsafe closeGap(at: place - elements, elements, capacity)
+      if count * 8 <= capacity { resize(to: capacity / 4) }
+    }
+    return removed
+  }
+
+  private func closeGap(at gap: Int, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int) {
+    let tags = unsafe Self.tags(elements, capacity)
+    let mask = capacity - 1
+    var gap = gap
+    var index = (gap + 1) & mask
+    while unsafe tags[index] != 0 {
+      let home = unsafe Self.home(Element.hash(elements[index].key), capacity)
+      // Moves up unless that would put it before its home bucket.
+      if (index - home) & mask >= (index - gap) & mask {
+        unsafe (elements + gap).moveInitialize(from: elements + index, count: 1)
+        unsafe tags[gap] = tags[index]
+        gap = index
+      }
+      index = (index + 1) & mask
+    }
+    unsafe tags[gap] = 0
+  }
+
+  /// Puts an element where it belongs; there is room.
+  private mutating func place(_ element: consuming Element) {
+    let base = unsafe base.unsafelyUnwrapped
+    let header = unsafe Self.header(base)
+    let elements = unsafe Self.elements(base)
+    let capacity = unsafe Int(header.pointee.capacity)
+    var index = unsafe Int(header.pointee.count)
+    if capacity > Self.denseLimit {
+      let tags = unsafe Self.tags(elements, capacity)
+      let hash = Element.hash(element.key)
+      index = Self.home(hash, capacity)
+      while unsafe tags[index] != 0 { index = (index + 1) & (capacity - 1) }
+      unsafe tags[index] = Self.tag(hash)
+    }
+    unsafe header.pointee.count += 1
+    unsafe (elements + index).initialize(to: element)
+  }
+
+  /// Moves all elements to new memory with room for at least `minimum`.
+  private mutating func resize(to minimum: Int) {
+    var old = CompactTable()
+    unsafe swap(&old.base, &base)
+    guard minimum > 0 else { return old.discardMemory() }
+    let capacity = minimum
+    let hashed = capacity > Self.denseLimit
+    let bytes = Self.elementsOffset + capacity * MemoryLayout<Element>.stride + (hashed ? capacity : 0)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: Self.alignment)
+    unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: Header(count: 0, capacity: UInt32(capacity)))
+    unsafe (memory + Self.elementsOffset).bindMemory(to: Element.self, capacity: capacity)
+    if hashed { unsafe Self.tags(Self.elements(memory), capacity).initialize(repeating: 0, count: capacity) }
+    unsafe base = memory
+    unsafe old.forEachAddress { unsafe place($0.move()) }
+    old.discardMemory()
+  }
+
+  /// Frees the memory of a table whose elements have been moved out.
+  private mutating func discardMemory() {
+    unsafe base?.deallocate()
+    unsafe base = nil
+  }
+
+  // MARK: Layout
+
+  private static var alignment: Int { max(MemoryLayout<Header>.alignment, MemoryLayout<Element>.alignment) }
+
+  @inline(__always)
+  private static var elementsOffset: Int { max(MemoryLayout<Header>.size, MemoryLayout<Element>.alignment) }
+
+  @inline(__always)
+  private static func header(_ base: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Header> {
+    unsafe base.assumingMemoryBound(to: Header.self)
+  }
+
+  @inline(__always)
+  private static func elements(_ base: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Element> {
+    unsafe (base + elementsOffset).assumingMemoryBound(to: Element.self)
+  }
+
+  @inline(__always)
+  private static func tags(
+    _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+  ) -> UnsafeMutablePointer<UInt8> {
+    unsafe UnsafeMutableRawPointer(elements + capacity).assumingMemoryBound(to: UInt8.self)
+  }
+
+  @inline(__always)
+  private static func home(_ hash: UInt, _ capacity: Int) -> Int {
+    Int(truncatingIfNeeded: hash >> UInt(64 - capacity.trailingZeroBitCount))
+  }
+
+  /// Never 0, which marks an empty bucket.
+  @inline(__always)
+  private static func tag(_ hash: UInt) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
+}

@@ -1,0 +1,247 @@
+/// A dictionary that holds its values weakly: a value is there as long as somebody else keeps its object alive.
+///
+/// ```swift
+/// var players = WeakValueDictionary<String, any Player>()
+/// players["ann"] = ann
+/// players["ann"]?.play()      // plays
+/// ann = nil                   // the last strong reference
+/// players["ann"]              // nil
+/// ```
+///
+/// `Value` is a class or a protocol type; the values stored must be class instances. It is a value type like
+/// `Dictionary`: copies share storage until one of them changes.
+///
+/// Reading never gives a dead value. An entry whose object died is dropped in the course of later changes: each
+/// change of a dictionary of more than 32 entries looks at one of them in turn, and for as long as it finds dead ones at the
+/// next ones too. So no dead entry outlives as many changes as there are entries, and where more than half are dead
+/// the very next change is likely to drop them. ``removeDeadValues()`` drops all at once.
+///
+/// It is `Sendable` where its keys and values are. Reading one dictionary from several threads is safe.
+public struct WeakValueDictionary<Key: Hashable, Value> {
+  private var storage: Storage?
+
+  /// Makes an empty dictionary.
+  public init() {}
+
+  /// The entries, shared by copies of the dictionary until one of them changes.
+  private final class Storage {
+    var table: CompactTable<Pair>
+    /// The bucket that the next change looks at.
+    var cursor = 0
+
+    init(_ table: consuming CompactTable<Pair>) { self.table = table }
+  }
+
+  fileprivate struct Pair: CompactTableElement {
+    let key: Key
+    var entry: WeakEntry
+
+    static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
+  }
+
+  /// The storage, not shared with any copy of the dictionary.
+  private mutating func makeUnique() -> Storage {
+    if !isKnownUniquelyReferenced(&storage) {
+      storage = Storage(storage?.table.copy() ?? CompactTable())
+    }
+    return unsafe storage.unsafelyUnwrapped
+  }
+}
+
+// MARK: - Reading
+
+extension WeakValueDictionary {
+  /// The live value for `key`, or nil.
+  ///
+  /// Setting a value replaces the one that was there; setting nil removes it.
+  ///
+  /// - Parameter key: The key to look up.
+  /// - Precondition: A value that is set is a class instance.
+  /// - Complexity: O(1) on average.
+  public subscript(key: Key) -> Value? {
+    get { entry(forKey: key)?.load(as: Value.self) }
+    set {
+      if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
+    }
+  }
+
+  /// How many values are alive.
+  ///
+  /// - Complexity: O(n) in the entries held: each is looked at.
+  public var count: Int {
+    var count = 0
+    storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
+    return count
+  }
+
+  /// Whether no value is alive.
+  ///
+  /// - Complexity: O(1) when the first entry is alive, O(n) when all are dead.
+  public var isEmpty: Bool { !contains { _ in true } }
+
+  /// How many entries are held, the dead ones that have not been dropped yet included.
+  var heldCount: Int { storage?.table.count ?? 0 }
+
+  func entry(forKey key: Key) -> WeakEntry? {
+    guard let storage else { return nil }
+    return storage.table.find(key)?.element.entry
+  }
+
+  /// Calls `body` for every entry, dead ones included.
+  func forEachEntry(_ body: (WeakEntry) -> Void) {
+    storage?.table.forEach { body($0.entry) }
+  }
+}
+
+// MARK: - Changing
+
+extension WeakValueDictionary {
+  /// Stores a value under a key.
+  ///
+  /// - Parameters:
+  ///   - value: A class instance; it is not kept alive.
+  ///   - key: The key; what is there already is replaced.
+  /// - Returns: The live value that was replaced, or nil.
+  /// - Precondition: `value` is a class instance.
+  /// - Complexity: O(1), amortised and on average.
+  @discardableResult
+  public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+    guard let captured = CapturedDependency.of(value) else {
+      preconditionFailure(
+        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once.")
+    }
+    let replaced = update(WeakEntry(captured), forKey: key)
+    dropDeadEntriesInTurn()
+    return replaced?.load(as: Value.self)
+  }
+
+  /// Removes the value for a key.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: The live value that was removed, or nil.
+  /// - Complexity: O(1), amortised and on average.
+  @discardableResult
+  public mutating func removeValue(forKey key: Key) -> Value? {
+    let removed = removeEntry(forKey: key)
+    if removed != nil { dropDeadEntriesInTurn() }
+    return removed?.load(as: Value.self)
+  }
+
+  /// Removes all entries.
+  public mutating func removeAll() { storage = nil }
+
+  /// Drops every entry whose object is dead.
+  ///
+  /// - Complexity: O(n) in the entries held.
+  public mutating func removeDeadValues() {
+    guard storage != nil else { return }
+    let storage = makeUnique()
+    var dead: [Key] = []
+    storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
+    for key in dead { storage.table.remove(key) }
+  }
+
+  /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
+  mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
+    let storage = makeUnique()
+    guard let place = storage.table.find(key) else {
+      storage.table.insert(Pair(key: key, entry: entry))
+      return nil
+    }
+    let replaced = place.element.entry
+    place.element.entry = entry
+    return replaced
+  }
+
+  /// Removes an entry and returns it. Drops nothing else.
+  mutating func removeEntry(forKey key: Key) -> WeakEntry? {
+    guard storage != nil else { return nil }
+    let storage = makeUnique()
+    let removed = storage.table.remove(key)
+    if storage.table.isEmpty { self.storage = nil }
+    return removed?.entry
+  }
+
+  /// Dictionaries up to this size are left alone: the constant in what dead entries may cost.
+  private static var smallCount: Int { 32 }
+  /// How many live entries in a row end a search for dead ones, once one was found.
+  private static var patience: Int { 8 }
+
+  /// Looks at the next entry in turn, and while dead ones are found at more of them; to be called after each change.
+  ///
+  /// - Returns: The dead entries, which are still in the dictionary.
+  mutating func deadEntriesInTurn() -> [WeakEntry] { deadElementsInTurn().map(\.entry) }
+
+  private mutating func dropDeadEntriesInTurn() {
+    let dead = deadElementsInTurn()
+    for element in dead { _ = removeEntry(forKey: element.key) }
+  }
+
+  private mutating func deadElementsInTurn() -> [Pair] {
+    guard heldCount > Self.smallCount else { return [] }
+    let storage = makeUnique()
+    let capacity = storage.table.capacity
+    var dead: [Pair] = []
+    var remaining = 1
+    var looked = 0
+    while remaining > 0, looked < capacity {
+      storage.cursor = (storage.cursor + 1) & (capacity - 1)
+      looked += 1
+      guard let element = storage.table.element(inBucket: storage.cursor) else { continue }
+      if element.entry.object == nil {
+        dead.append(element)
+        remaining = Self.patience
+      } else {
+        remaining -= 1
+      }
+    }
+    return dead
+  }
+}
+
+// MARK: - Iterating and making
+
+extension WeakValueDictionary: Sequence {
+  /// Walks over the live pairs, in no particular order. A value that is handed out is held by whoever receives it.
+  public struct Iterator: IteratorProtocol {
+    fileprivate let dictionary: WeakValueDictionary
+    fileprivate var bucket = 0
+
+    /// The next live pair, or nil at the end.
+    public mutating func next() -> (key: Key, value: Value)? {
+      guard let storage = dictionary.storage else { return nil }
+      while bucket < storage.table.capacity {
+        defer { bucket += 1 }
+        if let element = storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self) {
+          return (element.key, value)
+        }
+      }
+      return nil
+    }
+  }
+
+  /// An iterator over the pairs that are alive when it comes to them.
+  public func makeIterator() -> Iterator { Iterator(dictionary: self) }
+
+  /// The keys of the live values.
+  ///
+  /// - Complexity: O(n) in the entries held.
+  public var keys: [Key] { map(\.key) }
+
+  /// The live values, held strongly by the array.
+  ///
+  /// - Complexity: O(n) in the entries held.
+  public var values: [Value] { map(\.value) }
+}
+
+extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
+  /// Makes a dictionary of a literal. Where a key stands twice the last one counts.
+  ///
+  /// - Parameter elements: Keys and values; the values are not kept alive.
+  public init(dictionaryLiteral elements: (Key, Value)...) {
+    for (key, value) in elements { updateValue(value, forKey: key) }
+  }
+}
+
+// Unchecked: the storage is changed only while one dictionary alone refers to it, and read-only while it is shared.
+extension WeakValueDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}
