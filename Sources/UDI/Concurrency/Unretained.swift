@@ -12,6 +12,12 @@ struct Unretained<Object: AnyObject>: Equatable {
   @inline(__always)
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
+  /// Remakes a reference from `address`.
+  @inline(__always)
+  init(address: UInt) {
+    unsafe reference = .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
+  }
+
   /// The object, retained for the reader.
   @inline(__always)
   var object: Object { unsafe reference.takeUnretainedValue() }

@@ -127,14 +127,20 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) -> Dependency? {
-    unsafe receive(type) { unsafe answer(type, name, search, into: $0) }
+    guard let name else { return unsafe receive(type) { unsafe answer(type, search, into: $0) } }
+    return unsafe receive(type) { unsafe answer(type, named: name, search, into: $0) }
+  }
+
+  @usableFromInline
+  func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    unsafe node.answer(.of(type), search, into: memory)
   }
 
   @usableFromInline
   func answer(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    unsafe node.answer(LookupRequest(type, name, search), into: memory)
+    unsafe node.answer(type, named: name, search, into: memory)
   }
 
   @inlinable
@@ -148,7 +154,7 @@ extension UDIContext {
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> ContiguousArray<FoundDependency> {
-    node.allDependencies(LookupRequest(type, name, search), ofAnyName: ofAnyName)
+    node.allDependencies(type, name, search, ofAnyName: ofAnyName)
   }
 
   @usableFromInline

@@ -57,23 +57,21 @@ extension UDIAttachment {
     }
   }
 
-  /// Looks up a dependency from the object's effective context.
+  /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of
+  /// the user's runs meanwhile.
+  ///
+  /// - Returns: Nil where there is no context, or where something dead was found and has to be cleaned up.
   @inline(__always)
-  func answer(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
-    // While the lock is held the context need not be retained. Nothing of the user's runs meanwhile, which a name's `==` would.
-    if request.name == nil {
-      lock.lock()
-      if let context = unsafe attached {
-        let answer = unsafe context.node.attempt(request.type.id, request, into: memory)
-        lock.unlock()
-        if case .dead = answer {} else { return answer }
-      } else {
-        lock.unlock()
-        return nil
-      }
+  func attempt(_ type: TypeToken, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
+    lock.lock()
+    guard let context = unsafe attached else {
+      lock.unlock()
+      return nil
     }
-    guard let context else { return nil }
-    return unsafe context.node.answer(request, into: memory)
+    let answer = unsafe context.node.attempt(type.id, isExact: type.isExact, search, into: memory)
+    lock.unlock()
+    if case .dead = answer { return nil }
+    return answer
   }
 }
 

@@ -237,9 +237,10 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
   ) -> Dependency? {
     let attachment = _attachedContext
-    return unsafe receive(type) { memory in
-      unsafe attachment.answer(type, name, search, site, self, into: memory)
+    guard let name else {
+      return unsafe receive(type) { unsafe attachment.answer(type, search, site, self, into: $0) }
     }
+    return unsafe receive(type) { unsafe attachment.answer(type, named: name, search, site, self, into: $0) }
   }
 
   @inlinable
@@ -263,16 +264,29 @@ extension UDIObject {
 }
 
 extension UDIAttachment {
-  /// Looks up a dependency from the effective context of the object that the attachment belongs to.
+  /// Looks up a dependency without a name from the effective context of `owner`, the object that the attachment belongs to.
   @usableFromInline
   func answer(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    if let answer = unsafe attempt(.of(type), search, into: memory) { return answer }
+    return unsafe contextForLink(type, nil, site, owner).node.answer(.of(type), search, into: memory)
+  }
+
+  /// Looks up a dependency with a name.
+  @usableFromInline
+  func answer(
+    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let request = LookupRequest(type, name, search)
-    if let answer = unsafe answer(request, into: memory) { return answer }
+    unsafe contextForLink(type, name, site, owner).node.answer(type, named: name, search, into: memory)
+  }
+
+  /// The effective context. That it is none that the object is attached to is reported where somebody wants to know.
+  private func contextForLink(_ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject) -> UDIContext {
+    if let context { return context }
     reportUnattached(owner, "link", type, name, at: site)
-    return unsafe AppContext.node.answer(request, into: memory)
+    return AppContext
   }
 
   func reportUnattached(_ owner: AnyObject, _ verb: String, _ type: Any.Type, _ name: UDIName?, at site: CallSite) {

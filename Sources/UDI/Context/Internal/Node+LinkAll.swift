@@ -3,14 +3,21 @@ import Synchronization
 extension Node {
   /// Every live binding of a type in search order, and within one context in the order in which they were bound.
   ///
-  /// - Parameter name: The name they have, or nil for all of them whatever their name.
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - name: Their name; nil for those without one.
+  ///   - search: The direction; nil for this context's.
+  ///   - ofAnyName: Whether to take all of them whatever their name.
   /// - Complexity: O(contexts that have the key at them or below them, and above a hit), whatever else the tree holds.
-  func allDependencies(_ request: LookupRequest, ofAnyName: Bool) -> ContiguousArray<FoundDependency> {
-    let identity = request.name.map { KeyIdentity.of(request.type, $0) }
+  func allDependencies(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+  ) -> ContiguousArray<FoundDependency> {
+    let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+    let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
-      let search = request.search ?? defaultSearch
-      let keys = ofAnyName ? keys(of: request.type, search) : [identity?.id ?? request.type.id]
-      var found = FoundDependencies(keys: keys, isExact: request.isExact)
+      let search = search ?? defaultSearch
+      let keys = ofAnyName ? keys(of: identity, search) : [key.id]
+      var found = FoundDependencies(keys: keys, isExact: isExact)
       switch search {
       case .local:
         found.collect(from: self)
@@ -25,7 +32,7 @@ extension Node {
       }
       for binding in found.dead { binding.withdraw(&garbage) }
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
-      if let identity { garbage.add(identity) }
+      garbage.add(key)
       return found.live
     }
   }

@@ -12,14 +12,30 @@ final class Node: @unchecked Sendable {
 
   // MARK: Written under the tree lock and `lock`; read under either
 
-  /// The parent is alive for as long as this refers to it: a node that goes clears it first.
-  var parent: Unretained<Node>?
+  /// The parent, which is alive for as long as this refers to it: a node that goes clears it first.
+  var parent: Unretained<Node>? {
+    @inline(__always) get { unsafe uncheckedParent }
+    set { unsafe uncheckedParent = newValue }
+  }
+
   /// For each key that is bound here or anywhere below, what a lookup from here finds.
-  var slots = CompactTable<Slot>()
+  var slots: CompactTable<Slot> {
+    @inline(__always) _read { yield unsafe uncheckedSlots }
+    @inline(__always) _modify { yield unsafe &uncheckedSlots }
+  }
 
   // MARK: Under `lock`
 
-  private(set) var search: UDISearch
+  /// The search of lookups that name none.
+  private(set) var search: UDISearch {
+    @inline(__always) get { unsafe uncheckedSearch }
+    set { unsafe uncheckedSearch = newValue }
+  }
+
+  // Unchecked: the locks exclude overlapping accesses already, and the run-time check would be a quarter of a lookup.
+  @exclusivity(unchecked) private var uncheckedParent: Unretained<Node>?
+  @exclusivity(unchecked) private var uncheckedSlots = CompactTable<Slot>()
+  @exclusivity(unchecked) private var uncheckedSearch: UDISearch
 
   // MARK: Under the tree lock
 
@@ -46,7 +62,7 @@ final class Node: @unchecked Sendable {
 
   init(tag: String, search: UDISearch) {
     self.tag = tag
-    self.search = search
+    unsafe uncheckedSearch = search
   }
 
   /// The search of lookups that name none. Not under `lock`.

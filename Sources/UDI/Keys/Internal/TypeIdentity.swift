@@ -26,11 +26,34 @@ final class TypeIdentity: Sendable {
     unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
   }
 
-  /// The identity of a type. Two nanoseconds, but at the first sight of a type, which computes the string.
-  @inline(__always)
+  /// The identity of a type.
   static func of(_ type: Any.Type) -> TypeIdentity {
     let metatype = ObjectIdentifier(type)
-    return TypeTable.find(metatype) ?? TypeTable.intern(type)
+    return TypeTable.find(metatype)?.identity.object ?? TypeTable.intern(type)
+  }
+}
+
+/// What a lookup needs of a type. It takes two nanoseconds to find, but at the first sight of a type, which computes the string.
+struct TypeToken {
+  /// The `TypeIdentity.id`, and in the lowest bit whether the type is the one that its identity's `metatype` is of.
+  fileprivate let word: UInt
+
+  /// The id of the type's key without a name.
+  @inline(__always) var id: UInt64 { UInt64(word >> 1) }
+  /// Whether the type is the very one that bindings under its key are normally captured as, so that their form fits it.
+  @inline(__always) var isExact: Bool { word & 1 != 0 }
+
+  @inline(__always)
+  static func of(_ type: Any.Type) -> TypeToken {
+    let metatype = ObjectIdentifier(type)
+    if let found = TypeTable.find(metatype) { return found.token }
+    return TypeToken(TypeTable.intern(type), metatype)
+  }
+
+  fileprivate init(word: UInt) { self.word = word }
+
+  fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
+    word = UInt(identity.id) << 1 | (identity.metatype == metatype ? 1 : 0)
   }
 }
 
@@ -43,7 +66,14 @@ private enum TypeTable {
   /// A bucket is empty while its `metatype` is 0.
   struct Bucket: ~Copyable {
     let metatype = Atomic<UInt>(0)
+    let token = Atomic<UInt>(0)
     let identity = Atomic<UInt>(0)
+  }
+
+  struct Found {
+    let token: TypeToken
+    /// An identity is retained when it enters the table, and never released.
+    let identity: Unretained<TypeIdentity>
   }
 
   /// Where the buckets are, and the shift that turns a hash into an index (64 - log2 of their number).
@@ -57,7 +87,7 @@ private enum TypeTable {
   nonisolated(unsafe) static var count = 0
 
   @inline(__always)
-  static func find(_ metatype: ObjectIdentifier) -> TypeIdentity? {
+  static func find(_ metatype: ObjectIdentifier) -> Found? {
     let packed = current.load(ordering: .acquiring)
     guard packed != 0 else { return nil }
     let address = UInt(bitPattern: metatype)
@@ -67,14 +97,12 @@ private enum TypeTable {
       let bucket = unsafe buckets.base + index
       let found = unsafe bucket.pointee.metatype.load(ordering: .acquiring)
       if found == address {
-        let identity = unsafe bucket.pointee.identity.load(ordering: .relaxed)
-        // The bucket was filled from a retained reference that is never released.
-        return unsafe Unmanaged<TypeIdentity>.fromOpaque(
-          UnsafeRawPointer(bitPattern: identity).unsafelyUnwrapped
-        ).takeUnretainedValue()
+        return unsafe Found(
+          token: TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)),
+          identity: Unretained(address: bucket.pointee.identity.load(ordering: .relaxed)))
       }
       if found == 0 { return nil }
-      index = unsafe (index + 1) & buckets.mask
+      index = unsafe (index &+ 1) & buckets.mask
     }
   }
 
@@ -83,13 +111,15 @@ private enum TypeTable {
     let metatype = ObjectIdentifier(type)
     let name = String(reflecting: type)
     return lock.withLock {
-      if let found = find(metatype) { return found }
+      if let found = find(metatype) { return found.identity.object }
       let identity =
         unsafe byName[name]
         ?? TypeIdentity(id: UInt64(byName.count + 1), name: name, metatype: metatype)
       unsafe byName[name] = identity
       grow()
-      unsafe Buckets(current.load(ordering: .relaxed)).insert(metatype: UInt(bitPattern: metatype), identity: identity)
+      unsafe Buckets(current.load(ordering: .relaxed)).insert(
+        metatype: UInt(bitPattern: metatype), token: TypeToken(identity, metatype).word,
+        identity: UInt(bitPattern: Unmanaged.passRetained(identity).toOpaque()))
       unsafe count += 1
       return identity
     }
@@ -108,8 +138,9 @@ private enum TypeTable {
     for index in unsafe 0...old.mask {
       let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)
       if metatype != 0 {
-        let identity = unsafe old.base[index].identity.load(ordering: .relaxed)
-        unsafe new.insert(metatype: metatype, identity: identity)
+        unsafe new.insert(
+          metatype: metatype, token: old.base[index].token.load(ordering: .relaxed),
+          identity: old.base[index].identity.load(ordering: .relaxed))
       }
     }
     unsafe current.store(new.packed, ordering: .releasing)
@@ -137,16 +168,13 @@ private enum TypeTable {
     }
 
     var packed: UInt { unsafe UInt(bitPattern: base) | shift }
-    @inline(__always) var mask: Int { unsafe (1 << Int(64 - shift)) - 1 }
-    @inline(__always) func start(_ address: UInt) -> Int { unsafe Int(truncatingIfNeeded: scrambled(address) >> shift) }
+    @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: 64 &- shift)) &- 1 }
+    @inline(__always) func start(_ address: UInt) -> Int { unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift) }
 
-    func insert(metatype: UInt, identity: TypeIdentity) {
-      unsafe insert(metatype: metatype, identity: UInt(bitPattern: Unmanaged.passRetained(identity).toOpaque()))
-    }
-
-    func insert(metatype: UInt, identity: UInt) {
+    func insert(metatype: UInt, token: UInt, identity: UInt) {
       var index = unsafe start(metatype)
       while unsafe base[index].metatype.load(ordering: .relaxed) != 0 { index = unsafe (index + 1) & mask }
+      unsafe base[index].token.store(token, ordering: .relaxed)
       unsafe base[index].identity.store(identity, ordering: .relaxed)
       unsafe base[index].metatype.store(metatype, ordering: .releasing)
     }
