@@ -139,7 +139,7 @@ struct Offer {
   static func refuse(_ value: Any.Type, _ type: Any.Type) -> Never {
     preconditionFailure(
       """
-      \(value) was bound as \(String(reflecting: type)), but it is a value type, and a context holds what is bound only \
+      \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a value type, and a context holds what is bound only \
       weakly: it would be gone at once. Bind a class instance; for a value register a provider, which makes or keeps it.
       """)
   }

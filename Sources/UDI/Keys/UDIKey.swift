@@ -16,12 +16,12 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
     self.name = name
   }
 
-  /// The type as `String(reflecting:)` spells it, for example `any Shop.Cart`.
+  /// The type as `String(reflecting:)` spells it, for example `Shop.Cart`.
   public var typeName: String { TypeIdentity.of(Dependency.self).name }
 }
 
 extension UDIKey: CustomStringConvertible {
-  /// The type, and the name where there is one: `any Shop.Cart named "draft"`.
+  /// The type, and the name where there is one: `Shop.Cart named "draft"`.
   public var description: String { describeKey(typeName, name) }
 }
 

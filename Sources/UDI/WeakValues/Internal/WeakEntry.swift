@@ -43,9 +43,20 @@ struct CapturedDependency {
   @inlinable
   static func of<Dependency>(_ dependency: Dependency) -> CapturedDependency? {
     // Not `as AnyObject`, which succeeds for every value by boxing it.
-    guard type(of: dependency as Any) is AnyClass else { return nil }
+    guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
     let object = dependency as AnyObject
-    return CapturedDependency(object: object, form: StoredForm.of(dependency, object))
+    if ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(metatype) {
+      return CapturedDependency(object: object, form: StoredForm.of(dependency, object))
+    }
+    // An instance stored as `any Error` sits in a box, and `as AnyObject` gives that.
+    guard let unboxed = self.object(in: dependency, of: metatype) else { return nil }
+    return CapturedDependency(object: unboxed, form: StoredForm.of(dependency, unboxed))
+  }
+
+  @usableFromInline
+  static func object(in value: Any, of metatype: AnyClass) -> AnyObject? {
+    func cast<Class: AnyObject>(to _: Class.Type) -> AnyObject? { value as? Class }
+    return cast(to: metatype)
   }
 }
 

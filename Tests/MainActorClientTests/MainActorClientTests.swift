@@ -1,0 +1,86 @@
+/// The same classic use in a module whose default isolation is the main actor: nothing needs to be said about concurrency.
+import Testing
+import UDI
+
+/// A plain protocol, without `Sendable`, with a `var`.
+protocol Clock: AnyObject {
+  var now: Int { get set }
+}
+
+/// The classic object: it binds itself and links in the same hook.
+class Screen: UDIObject, Clock {
+  let _attachedContext = UDIAttachment()
+  var now = 7
+  var clock: (any Clock)?
+  var again: (any Clock)?
+  var readings = 0
+
+  func didAttachContext() {
+    bind(self, as: (any Clock).self)
+    link(\.clock)
+    link(&again)
+    linkInLine((any Clock).self)?.now += 1
+  }
+}
+
+final class Detail: Screen {
+  override func didAttachContext() {
+    super.didAttachContext()
+    readings += 1
+  }
+}
+
+/// Names as an enum, whose `Hashable` belongs to the main actor here.
+enum Slot: String {
+  case left, right
+}
+
+nonisolated protocol Log: Sendable {
+  func line() -> String
+}
+
+nonisolated final class Console: UDIObject, Log {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() { bind(self, as: (any Log).self) }
+  func line() -> String { "ready" }
+}
+
+actor Worker: UDIObject {
+  let _attachedContext = UDIAttachment()
+  var log: (any Log)?
+  nonisolated func didAttachContext() {}
+  func work() -> String? {
+    link(&log)
+    return log?.line()
+  }
+}
+
+@Suite struct MainActorClient {
+  @Test func classicObject() {
+    let context = UDIContext(tag: "window")
+    let screen = Detail().attached(to: context)
+    #expect(screen.clock === screen)
+    #expect(screen.again === screen)
+    #expect(screen.now == 8)
+    #expect(screen.readings == 1)
+    #expect(context.link((any Clock).self)?.now == 8)
+    screen.clock = nil
+    screen.again = nil
+  }
+
+  @Test func namesOfAnEnum() {
+    let context = UDIContext(tag: "window")
+    let (left, right) = (Screen(), Screen())
+    context.bind(left, as: (any Clock).self, named: UDIName(Slot.left))
+    context.bind(right, as: (any Clock).self, named: UDIName(Slot.right))
+    #expect(context.link((any Clock).self, named: UDIName(Slot.right)) === right)
+    #expect(context.linkAll((any Clock).self).map { $0 === left } == [true, false])
+  }
+
+  @Test func sendableFromElsewhere() async {
+    let context = UDIContext(tag: "window")
+    let console = Console().attached(to: context)
+    #expect(await Worker().attached(to: context).work() == "ready")
+    withExtendedLifetime(console) {}
+  }
+}

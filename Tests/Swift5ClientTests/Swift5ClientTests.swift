@@ -1,0 +1,95 @@
+/// The classic use in a module of the Swift 5 language mode: plain classes, plain protocols, mutable state.
+import Testing
+import UDI
+
+protocol Player: AnyObject {
+  var volume: Int { get set }
+  func play() -> String
+}
+
+class Radio: UDIObject, Player {
+  let _attachedContext = UDIAttachment()
+  var volume = 3
+  var player: (any Player)?
+  var again: (any Player)?
+
+  func didAttachContext() {
+    bind(self, as: (any Player).self)
+    link(\.player)
+    link(&again)
+  }
+
+  func play() -> String { "static" }
+}
+
+final class CarRadio: Radio {
+  override func didAttachContext() {
+    super.didAttachContext()
+    volume = 11
+  }
+}
+
+protocol Weather: Sendable {
+  var degrees: Int { get }
+}
+
+final class Station: UDIObject, Weather {
+  let _attachedContext = UDIAttachment()
+  let degrees = 21
+
+  func didAttachContext() { bind(self, as: (any Weather).self) }
+}
+
+@MainActor
+class Dial: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  var weather: (any Weather)?
+
+  func didAttachContext() { link(\.weather) }
+}
+
+actor Recorder: UDIObject {
+  let _attachedContext = UDIAttachment()
+  var weather: (any Weather)?
+
+  nonisolated func didAttachContext() {}
+
+  func record() -> Int? {
+    link(&weather)
+    return weather?.degrees
+  }
+}
+
+/// No isolation at all, as code of that mode is written.
+func tune(_ context: UDIContext) -> Int? {
+  context.link((any Player).self)?.volume += 1
+  return context.link((any Player).self)?.volume
+}
+
+@Suite struct Swift5Client {
+  @Test @MainActor func plainClassWithMutableState() {
+    let context = UDIContext(tag: "car")
+    let radio = CarRadio().attached(to: context)
+    #expect(radio.player === radio)
+    #expect(radio.again === radio)
+    #expect(tune(context) == 12)
+    #expect(radio.linkInLine((any Player).self)?.play() == "static")
+    radio.player = nil
+    radio.again = nil
+  }
+
+  @Test @MainActor func mainActorClass() {
+    let context = UDIContext(tag: "car")
+    let station = Station().attached(to: context)
+    let dial = Dial().attached(to: context)
+    #expect(dial.weather?.degrees == 21)
+    withExtendedLifetime(station) {}
+  }
+
+  @Test func actorClass() async {
+    let context = UDIContext(tag: "car")
+    let station = Station().attached(to: context)
+    #expect(await Recorder().attached(to: context).record() == 21)
+    withExtendedLifetime(station) {}
+  }
+}

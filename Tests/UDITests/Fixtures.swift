@@ -1,0 +1,37 @@
+import UDI
+
+protocol Service: AnyObject, Sendable {}
+protocol Loose: Sendable { var label: String { get } }
+protocol Other: AnyObject, Sendable {}
+
+/// A class that is no `UDIObject`.
+final class Plain: Service, Other, Loose {
+  let label: String
+  init(_ label: String = "plain") { self.label = label }
+}
+
+/// A class that takes part, and does what a test wants when it is attached.
+final class Member: UDIObject, Service, Other, Loose {
+  let _attachedContext = UDIAttachment()
+  let label: String
+  let onAttach: @Sendable (Member) -> Void
+
+  init(_ label: String = "member", onAttach: @escaping @Sendable (Member) -> Void = { _ in }) {
+    self.label = label
+    self.onAttach = onAttach
+  }
+
+  func didAttachContext() { onAttach(self) }
+}
+
+/// Runs a closure when it dies.
+final class Farewell: Service {
+  let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  deinit { body() }
+}
+
+/// The held bindings of a context, dead ones included, as a snapshot lists them.
+func boundHere(_ context: UDIContext) -> [String] {
+  context.snapshot().contexts[0].bindings.map(\.description)
+}
