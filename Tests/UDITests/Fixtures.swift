@@ -1,3 +1,4 @@
+import Synchronization
 import UDI
 
 protocol Service: AnyObject, Sendable {}
@@ -34,4 +35,11 @@ final class Farewell: Service {
 /// The held bindings of a context, dead ones included, as a snapshot lists them.
 func boundHere(_ context: UDIContext) -> [String] {
   context.snapshot().contexts[0].bindings.map(\.description)
+}
+
+/// Counts, from any thread.
+final class Tally: Sendable {
+  private let value = Atomic<Int>(0)
+  var count: Int { value.load(ordering: .sequentiallyConsistent) }
+  func add() { value.add(1, ordering: .sequentiallyConsistent) }
 }

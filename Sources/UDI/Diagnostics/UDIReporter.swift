@@ -28,6 +28,11 @@ public struct UDIReporter: Sendable {
     if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
+  /// Hands a misuse on to this reporter, for a reporter that is built on another one.
+  ///
+  /// - Parameter misuse: What happened.
+  public func forward(_ misuse: UDIMisuse) { body(misuse) }
+
   /// Writes each misuse as a line to standard error.
   public static let standardError = UDIReporter { writeToStandardError("\($0)") }
 
@@ -55,7 +60,7 @@ public struct UDIReporter: Sendable {
   static let someReportUnattachedUse = Atomic<Bool>(false)
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
-    body(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
+    forward(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
   }
 
   @TaskLocal fileprivate static var ofTask: UDIReporter?

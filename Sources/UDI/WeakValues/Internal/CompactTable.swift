@@ -156,7 +156,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe Self.header(base).pointee.count = UInt32(count)
     if capacity <= Self.denseLimit {
       if unsafe place != elements + count { unsafe place.moveInitialize(from: elements + count, count: 1) }
-      if count * 4 <= capacity { resize(to: capacity / 2) }
+      if count * 4 <= capacity { resize(to: count == 0 ? 0 : capacity / 2) }
     } else {
       unsafe closeGap(at: place - elements, elements, capacity)
       if count * 8 <= capacity { resize(to: capacity / 4) }

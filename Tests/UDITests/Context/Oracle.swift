@@ -1,0 +1,130 @@
+import UDI
+
+/// What the library promises, written down as plainly as possible: a tree that is traversed for each lookup.
+///
+/// Contexts and objects are numbers here; the randomised test keeps the real ones beside them.
+struct Oracle {
+  struct Binding: Equatable {
+    let object: Int
+    /// The object whose verb made it; nil for a context's.
+    let binder: Int?
+    let isMulti: Bool
+    /// Orders the bindings of one context.
+    let serial: Int
+  }
+
+  struct Context {
+    var parent: Int?
+    var children: [Int] = []
+    /// By the number of the key.
+    var bindings: [Binding?]
+  }
+
+  let keyCount: Int
+  private(set) var contexts: [Int: Context] = [:]
+  private(set) var liveObjects: Set<Int> = []
+  private var nextSerial = 0
+
+  init(keyCount: Int) { self.keyCount = keyCount }
+
+  // MARK: The tree
+
+  mutating func addContext(_ id: Int, below parent: Int?) {
+    contexts[id] = Context(bindings: Array(repeating: nil, count: keyCount))
+    if let parent { move(id, below: parent) }
+  }
+
+  mutating func move(_ id: Int, below parent: Int) {
+    remove(id)
+    contexts[parent]!.children.append(id)
+    contexts[id]!.parent = parent
+  }
+
+  mutating func remove(_ id: Int) {
+    guard let parent = contexts[id]!.parent else { return }
+    contexts[parent]!.children.removeAll { $0 == id }
+    contexts[id]!.parent = nil
+  }
+
+  /// Forgets contexts that went away.
+  mutating func discard(_ ids: [Int]) {
+    remove(ids[0])
+    for id in ids { contexts[id] = nil }
+  }
+
+  /// A context and all below it, breadth-first.
+  func branch(_ id: Int) -> [Int] {
+    var queue = [id]
+    var head = 0
+    while head < queue.count {
+      queue += contexts[queue[head]]!.children
+      head += 1
+    }
+    return queue
+  }
+
+  func ancestors(_ id: Int) -> [Int] {
+    var line = [id]
+    while let parent = contexts[line.last!]!.parent { line.append(parent) }
+    return line
+  }
+
+  // MARK: Bindings
+
+  mutating func addObject(_ id: Int) { liveObjects.insert(id) }
+
+  mutating func release(_ id: Int) {
+    liveObjects.remove(id)
+    withdraw { $0.binder == id || $0.object == id }
+  }
+
+  mutating func bind(_ object: Int, _ key: Int, in context: Int, binder: Int?, isMulti: Bool) {
+    if !isMulti {
+      for id in contexts.keys where contexts[id]!.bindings[key]?.object == object { contexts[id]!.bindings[key] = nil }
+    }
+    contexts[context]!.bindings[key] = Binding(object: object, binder: binder, isMulti: isMulti, serial: nextSerial)
+    nextSerial += 1
+  }
+
+  mutating func unbind(_ key: Int, in context: Int) { contexts[context]!.bindings[key] = nil }
+
+  mutating func unbind(_ key: Int, by binder: Int) {
+    for id in contexts.keys where contexts[id]!.bindings[key]?.binder == binder { contexts[id]!.bindings[key] = nil }
+  }
+
+  mutating func attach(_ object: Int, toNothing: Bool) {
+    withdraw { $0.binder == object && (toNothing || !$0.isMulti) }
+  }
+
+  private mutating func withdraw(where condition: (Binding) -> Bool) {
+    for id in contexts.keys {
+      for key in 0..<keyCount {
+        if let binding = contexts[id]!.bindings[key], condition(binding) { contexts[id]!.bindings[key] = nil }
+      }
+    }
+  }
+
+  // MARK: Lookups
+
+  func order(_ context: Int, _ search: UDISearch) -> [Int] {
+    switch search {
+    case .descendants: branch(context)
+    case .local: [context]
+    case .ancestors: ancestors(context)
+    }
+  }
+
+  func link(_ key: Int, from context: Int, _ search: UDISearch) -> Int? {
+    for id in order(context, search) {
+      if let binding = contexts[id]!.bindings[key] { return binding.object }
+    }
+    return nil
+  }
+
+  /// All dependencies under some keys, as contexts come, and in one context as they were bound.
+  func linkAll(_ keys: [Int], from context: Int, _ search: UDISearch) -> [Int] {
+    order(context, search).flatMap { id in
+      keys.compactMap { contexts[id]!.bindings[$0] }.sorted { $0.serial < $1.serial }.map(\.object)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Synchronization
+import Testing
+import UDI
+
+@Suite struct ReporterTests {
+  final class Log: Sendable {
+    private let entries = Mutex<[UDIMisuse]>([])
+    var all: [UDIMisuse] { entries.withLock { $0 } }
+    func reporter(unattached: Bool) -> UDIReporter {
+      UDIReporter(reportsUnattachedUse: unattached) { misuse in self.entries.withLock { $0.append(misuse) } }
+    }
+  }
+
+  @Test func unattachedUseIsReportedWhereItIsSwitchedOn() {
+    let log = Log()
+    withAppContext(UDIContext(tag: "test")) {
+      withReporter(log.reporter(unattached: true)) {
+        let member = Member()
+        let line = #line + 1
+        member.bind(member, as: (any Service).self)
+        _ = member.linkInLine((any Service).self)
+        _ = member.linkInLine((any Service).self, named: "x")
+        member.attached(to: AppContext)
+        _ = member.linkInLine((any Service).self)
+        member.bind(member, as: (any Other).self)
+        #expect(log.all.map(\.line) == [line, line + 1, line + 2])
+      }
+    }
+    #expect(log.all.allSatisfy { $0.kind == .unattached && $0.fileID == #fileID })
+    #expect(
+      log.all.first?.description
+        == """
+        \(#fileID):\(log.all[0].line): A Member that is attached to no context used bind for UDITests.Service; \
+        AppContext served it. Attach it first: `attached(to:)`.
+        """)
+    #expect(log.all.last?.message.contains(#"used link for UDITests.Service named "x""#) == true)
+  }
+
+  @Test func itIsQuietByDefault() {
+    let log = Log()
+    withAppContext(UDIContext(tag: "test")) {
+      withReporter(log.reporter(unattached: false)) {
+        let member = Member()
+        member.bind(member, as: (any Service).self)
+        #expect(member.linkInLine((any Service).self) === member)
+      }
+    }
+    #expect(log.all.isEmpty)
+  }
+
+  @Test func aReportersErrorPassesThrough() {
+    struct Stop: Error {}
+    #expect(throws: Stop.self) { try withReporter(.silent) { () throws(Stop) in throw Stop() } }
+  }
+
+  /// In a process of its own: the process's reporter is shared by all tests.
+  @Test func theProcessesReporterCanBeReplaced() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { UDIReporter.standardError.forward($0) }
+      _ = Member("a").linkInLine((any Service).self)
+      UDIReporter.process = .silent
+      _ = Member("b").linkInLine((any Service).self)
+    }
+    let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+    #expect(lines.filter { $0.contains("attached to no context") }.count == 1)
+  }
+}

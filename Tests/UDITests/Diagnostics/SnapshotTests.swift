@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+import UDI
+
+@Suite struct SnapshotTests {
+  @Test func aTreeAsText() throws {
+    let root = UDIContext(tag: "App")
+    let shop = try root.makeChild(tag: "Shop")
+    try root.makeChild(tag: "Empty")
+    try shop.makeChild(tag: "Cart")
+    let (plain, member) = (Plain(), Member())
+    root.bind(plain, as: (any Service).self)
+    shop.bind(member, as: (any Loose).self, named: "x")
+    do {
+      let mortal = Plain()
+      shop.bind(mortal, as: Plain.self)
+    }
+    let snapshot = root.snapshot()
+    #expect(
+      snapshot.description == """
+        ▸ App
+          • UDITests.Service: Plain
+          ▸ Shop
+            • UDITests.Loose named "x": Member
+            • UDITests.Plain: dead
+            ▸ Cart
+          ▸ Empty
+        """)
+    #expect(snapshot == root.snapshot())
+    let binding = try #require(snapshot.contexts[1].bindings.first)
+    #expect(binding.fileID == #fileID && binding.line > 0)
+    #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
+  }
+
+  @Test func aSnapshotHoldsNothing() {
+    let context = UDIContext(tag: "context")
+    weak var observed: Plain?
+    var snapshot: UDISnapshot?
+    do {
+      let plain = Plain()
+      observed = plain
+      context.bind(plain, as: (any Service).self)
+      snapshot = context.snapshot()
+    }
+    #expect(observed == nil)
+    #expect(snapshot?.contexts.first?.bindings.first?.className == "Plain")
+  }
+}

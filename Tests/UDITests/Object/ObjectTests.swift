@@ -1,0 +1,236 @@
+import Testing
+import UDI
+
+@Suite struct ObjectTests {
+  @Test func attachingStoresAndCallsTheHook() {
+    let context = UDIContext(tag: "context")
+    let member = Member { $0.bind($0, as: (any Service).self) }
+    #expect(member.attachedContext == nil)
+    #expect(member.attached(to: context) === member)
+    #expect(member.attachedContext === context)
+    #expect(context.link((any Service).self) === member)
+  }
+
+  @Test func theHookSeesTheNewContext() {
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member { member in
+      #expect(member.attachedContext?.link((any Service).self) == nil, "what was bound is withdrawn first")
+      member.bind(member, as: (any Service).self)
+    }
+    for context in [a, b, b] { member.attachedContext = context }
+    #expect(boundHere(a).isEmpty && boundHere(b).count == 1)
+  }
+
+  @Test func attachingElsewhereWithdrawsWhatBindBoundAndKeepsMultiBinds() {
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let helper = Plain()
+    let member = Member().attached(to: a)
+    member.bind(member, as: (any Service).self)
+    member.bind(helper, as: (any Other).self)
+    member.multiBind(member, as: (any Loose).self)
+    member.attachedContext = b
+    #expect(a.link((any Service).self) == nil && a.link((any Other).self) == nil)
+    #expect(a.link((any Loose).self)?.label == "member")
+    #expect(boundHere(b).isEmpty)
+  }
+
+  @Test func detachingWithdrawsEverythingAndCallsNoHook() {
+    let calls = Tally()
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member { _ in calls.add() }.attached(to: a)
+    member.bind(member, as: (any Service).self)
+    member.multiBind(member, as: (any Other).self, in: [a, b])
+    member.attachedContext = nil
+    #expect(calls.count == 1)
+    #expect(boundHere(a).isEmpty && boundHere(b).isEmpty)
+    #expect(member.attachedContext == nil)
+  }
+
+  @Test func whatOthersBoundOfAnObjectStaysWhenItIsAttachedElsewhere() {
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member().attached(to: a)
+    a.bind(member, as: (any Service).self)
+    member.attachedContext = b
+    #expect(a.link((any Service).self) === member)
+  }
+
+  @Test func anObjectHoldsItsContext() {
+    weak var context: UDIContext?
+    var member: Member?
+    do {
+      let made = UDIContext(tag: "context")
+      context = made
+      member = Member().attached(to: made)
+    }
+    #expect(context != nil)
+    member = nil
+    #expect(context == nil)
+    #expect(member == nil)
+  }
+
+  /// Held, dropped, weak only.
+  @Test func theBindingsOfADyingObjectGoWithItAtOnce() throws {
+    let root = UDIContext(tag: "root")
+    let (a, b) = (try root.makeChild(tag: "a"), try root.makeChild(tag: "b"))
+    let helper = Plain()
+    var member: Member? = Member().attached(to: a)
+    member!.bind(member!, as: (any Service).self)
+    member!.multiBind(member!, as: (any Other).self, in: [a, b])
+    member!.bind(helper, as: (any Loose).self)
+    b.bind(member!, as: (any Service).self, named: "by the context")
+    #expect(boundHere(a).count == 3 && boundHere(b).count == 2)
+    member = nil
+    #expect(boundHere(a).isEmpty && boundHere(b).isEmpty, "nothing is left, not even a dead entry")
+  }
+
+  @Test func anObjectThatNeverBoundAnythingButWasBoundGoesAtOnceToo() {
+    let context = UDIContext(tag: "context")
+    do {
+      let member = Member()
+      context.bind(member, as: (any Service).self)
+    }
+    #expect(boundHere(context).isEmpty)
+  }
+
+  @Test func otherClassesAreSeenAsDead() {
+    let context = UDIContext(tag: "context")
+    do {
+      let plain = Plain()
+      context.bind(plain, as: (any Service).self)
+    }
+    #expect(boundHere(context) == ["UDITests.Service: dead"])
+    #expect(context.link((any Service).self) == nil)
+    #expect(boundHere(context).isEmpty)
+  }
+
+  @Test func unbindTakesBackOnlyWhatTheObjectBound() {
+    let context = UDIContext(tag: "context")
+    let (first, second) = (Member("first").attached(to: context), Member("second").attached(to: context))
+    first.bind(first, as: (any Service).self)
+    second.bind(second, as: (any Service).self)
+    #expect(!first.unbind((any Service).self))
+    #expect(context.link((any Service).self) === second)
+    #expect(!second.unbind((any Service).self, named: "other"))
+    #expect(second.unbind((any Service).self))
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func unbindInADeinitLeavesASuccessorAlone() {
+    final class Screen: UDIObject, Service {
+      let _attachedContext = UDIAttachment()
+      func didAttachContext() { bind(self, as: (any Service).self) }
+      deinit { unbind((any Service).self) }
+    }
+    let context = UDIContext(tag: "context")
+    var first: Screen? = Screen().attached(to: context)
+    let second = Screen().attached(to: context)
+    #expect(first != nil)
+    first = nil
+    #expect(context.link((any Service).self) === second)
+  }
+
+  @Test func unbindTakesBackFromAllContexts() {
+    let contexts = (0..<3).map { UDIContext(tag: "\($0)") }
+    let member = Member()
+    member.multiBind(member, as: (any Service).self, in: contexts)
+    member.multiBind(member, as: (any Other).self, in: contexts)
+    #expect(member.unbind((any Service).self))
+    #expect(contexts.allSatisfy { $0.link((any Service).self) == nil && $0.link((any Other).self) === member })
+  }
+
+  @Test func bindOfAnObjectMoves() {
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member().attached(to: a)
+    b.bind(member, as: (any Service).self)
+    member.bind(member, as: (any Service).self)
+    #expect(a.link((any Service).self) === member)
+    #expect(b.link((any Service).self) == nil)
+  }
+
+  @Test func linkingIntoProperties() throws {
+    final class Screen: UDIObject {
+      let _attachedContext = UDIAttachment()
+      var service: (any Service)?
+      var backup: (any Service)?
+      var local: (any Other)?
+      func didAttachContext() {}
+    }
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    let (service, backup) = (Plain(), Plain())
+    child.bind(service, as: (any Service).self)
+    root.bind(backup, as: (any Service).self, named: "backup")
+    let screen = Screen().attached(to: root)
+    #expect(screen.link(\.service) && screen.service === service)
+    #expect(screen.link(&screen.backup, named: "backup") && screen.backup === backup)
+    #expect(!screen.link(\.service, search: .local))
+    #expect(screen.service == nil, "a miss writes nil")
+    #expect(!screen.link(&screen.local))
+    var variable: (any Service)? = backup
+    #expect(!screen.link(&variable, search: .local) && variable == nil)
+    #expect(screen.linkInLine((any Service).self) === service)
+    #expect(screen.linkInLine((any Service).self, named: "backup") === backup)
+    #expect(screen.linkInLine((any Service).self, search: .local) == nil)
+    #expect(screen.linkAll((any Service).self).count == 2)
+    #expect(screen.linkAll((any Service).self, named: "backup").count == 1)
+    #expect(screen.find("child") === child)
+    #expect(try screen.require((any Service).self) === service)
+    #expect(throws: UDILinkError.self) { try screen.require((any Other).self) }
+  }
+
+  /// `link(\.x)` keeps the old value until the write is over, so that its `deinit` may read the property.
+  @Test func theOldValueMayTouchThePropertyWhenItGoes() {
+    final class Screen: UDIObject, @unchecked Sendable {
+      let _attachedContext = UDIAttachment()
+      var service: (any Service)?
+      var seen: [Bool] = []
+      func didAttachContext() {}
+    }
+    let context = UDIContext(tag: "context")
+    let new = Plain()
+    context.bind(new, as: (any Service).self)
+    let screen = Screen().attached(to: context)
+    screen.service = Farewell { [unowned screen] in screen.seen.append(screen.service === new) }
+    screen.link(\.service)
+    #expect(screen.seen == [true])
+  }
+
+  @Test func linkInLineKeepsNothing() {
+    let context = UDIContext(tag: "context")
+    let member = Member().attached(to: context)
+    weak var observed: Plain?
+    do {
+      let plain = Plain()
+      observed = plain
+      context.bind(plain, as: (any Service).self)
+      #expect(member.linkInLine((any Service).self) === plain)
+      #expect(context.linkAll((any Service).self).count == 1)
+    }
+    #expect(observed == nil)
+    #expect(member.linkInLine((any Service).self) == nil)
+  }
+
+  @Test func aHookThatAttachesAnother() {
+    let context = UDIContext(tag: "context")
+    let inner = Member("inner") { $0.bind($0, as: (any Other).self) }
+    let outer = Member("outer") { member in
+      inner.attached(to: context)
+      #expect(member.linkInLine((any Other).self) === inner)
+    }
+    outer.attached(to: context)
+    #expect(context.link((any Other).self) === inner)
+  }
+
+  @Test func aThousandHelpers() {
+    let context = UDIContext(tag: "context")
+    let helpers = (0..<1000).map { Plain("\($0)") }
+    do {
+      let member = Member().attached(to: context)
+      for (index, helper) in helpers.enumerated() {
+        member.bind(helper, as: (any Service).self, named: UDIName(index))
+      }
+      #expect(member.linkAll((any Service).self).count == 1000)
+    }
+    #expect(context.linkAll((any Service).self).isEmpty)
+  }
+}

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import UDI
+
+@Suite struct WeakValueDictionaryTests {
+  typealias Dictionary = WeakValueDictionary<String, any Service>
+
+  @Test func valuesAreThereAsLongAsSomebodyHoldsThem() {
+    var dictionary = Dictionary()
+    #expect(dictionary.isEmpty && dictionary["a"] == nil && dictionary.count == 0)
+    var held: Plain? = Plain()
+    dictionary["a"] = held
+    #expect(dictionary["a"] === held && dictionary.count == 1 && !dictionary.isEmpty)
+    held = nil
+    #expect(dictionary["a"] == nil && dictionary.count == 0 && dictionary.isEmpty)
+    #expect(dictionary.keys.isEmpty && dictionary.values.isEmpty)
+  }
+
+  @Test func updatingReturnsTheLiveValueThatWasThere() {
+    var dictionary = Dictionary()
+    let (first, second) = (Plain(), Plain())
+    #expect(dictionary.updateValue(first, forKey: "a") == nil)
+    #expect(dictionary.updateValue(second, forKey: "a") === first)
+    #expect(dictionary["a"] === second)
+    do {
+      let mortal = Plain()
+      dictionary["b"] = mortal
+    }
+    #expect(dictionary.updateValue(first, forKey: "b") == nil)
+    #expect(dictionary.count == 2)
+  }
+
+  @Test func removing() {
+    let (a, b) = (Plain(), Plain())
+    var dictionary: Dictionary = ["a": a, "b": b]
+    #expect(dictionary.removeValue(forKey: "a") === a)
+    #expect(dictionary.removeValue(forKey: "a") == nil)
+    dictionary["b"] = nil
+    #expect(dictionary.isEmpty && dictionary.heldCount == 0)
+    dictionary["b"] = b
+    dictionary.removeAll()
+    #expect(dictionary.isEmpty)
+    dictionary.removeDeadValues()
+    #expect(dictionary.heldCount == 0)
+  }
+
+  @Test func iterationGivesLivePairs() {
+    var values = (0..<20).map { Plain("\($0)") }
+    var dictionary = WeakValueDictionary<Int, Plain>()
+    for (index, value) in values.enumerated() { dictionary[index] = value }
+    values.removeFirst(5)
+    #expect(Swift.Dictionary(uniqueKeysWithValues: dictionary.map { ($0.key, $0.value.label) }).count == 15)
+    #expect(Swift.Set(dictionary.keys) == Swift.Set(5..<20))
+    #expect(Swift.Set(dictionary.values.map(\.label)) == Swift.Set((5..<20).map(String.init)))
+  }
+
+  @Test func copiesAreIndependent() {
+    let (a, b) = (Plain(), Plain())
+    let original: Dictionary = ["a": a]
+    var copy = original
+    copy["b"] = b
+    copy["a"] = nil
+    #expect(original["a"] === a && original.count == 1)
+    #expect(copy["b"] === b && copy["a"] == nil)
+  }
+
+  @Test func literalsTakeTheLastOfEqualKeys() {
+    let (a, b) = (Plain(), Plain())
+    let dictionary: Dictionary = ["a": a, "a": b]
+    #expect(dictionary["a"] === b && dictionary.count == 1)
+  }
+
+  @Test func deadEntriesGoInTheCourseOfChanges() {
+    var dictionary = WeakValueDictionary<Int, Plain>()
+    let survivor = Plain()
+    do {
+      let mortal = (0..<5000).map { _ in Plain() }
+      for (index, value) in mortal.enumerated() { dictionary[index] = value }
+      #expect(dictionary.count == 5000)
+    }
+    dictionary[-1] = survivor
+    #expect(dictionary.heldCount <= 33, "all were dead: the next change drops them")
+    #expect(dictionary[-1] === survivor)
+  }
+
+  /// Whatever dies, no dead entry outlives as many changes as there are entries.
+  @Test(arguments: [2, 3, 10]) func everyDeadEntryIsComeAcross(oneIn part: Int) {
+    var dictionary = WeakValueDictionary<Int, Plain>()
+    var values = (0..<3000).map { Optional(Plain("\($0)")) }
+    for (index, value) in values.enumerated() { dictionary[index] = value }
+    for index in values.indices where index.isMultiple(of: part) { values[index] = nil }
+    let survivor = Plain()
+    for _ in 0..<4096 { dictionary[-1] = survivor }
+    #expect(dictionary.heldCount == dictionary.count)
+    #expect(dictionary.count == values.count(where: { $0 != nil }) + 1)
+  }
+
+  @Test func droppingAllAtOnce() {
+    var dictionary = Dictionary()
+    let kept = Plain()
+    do {
+      let mortal = (0..<10).map { _ in Plain() }
+      for (index, value) in mortal.enumerated() { dictionary["\(index)"] = value }
+      dictionary["kept"] = kept
+    }
+    #expect(dictionary.heldCount == 11)
+    dictionary.removeDeadValues()
+    #expect(dictionary.heldCount == 1 && dictionary["kept"] === kept)
+  }
+
+  @Test func itCrossesIsolationWhereItsContentMay() async {
+    let value = Plain("far")
+    let dictionary: Dictionary = ["a": value]
+    let label = await Task.detached { (dictionary["a"] as? Plain)?.label }.value
+    #expect(label == "far")
+    withExtendedLifetime(value) {}
+  }
+
+  @Test func aValueStopsWithAnExplanation() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var dictionary = WeakValueDictionary<String, any Loose>()
+      dictionary["a"] = ValueType()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("holds class instances; a ValueType is a value"))
+  }
+}
