@@ -62,6 +62,7 @@ extension UDIContext {
   /// The child with a tag.
   ///
   /// - Parameter tag: The tag to look for, one level below this context.
+  /// - Returns: The child, or nil if there is none with this tag.
   /// - Complexity: O(1).
   public func child(tag: String) -> UDIContext? {
     Tree.change { _ in node.child(tagged: tag)?.context }
@@ -70,6 +71,7 @@ extension UDIContext {
   /// The first context below this one with a tag, breadth-first.
   ///
   /// - Parameter tag: The tag to look for; this context's own does not count.
+  /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
   public func find(_ tag: String) -> UDIContext? {
     Tree.change { _ in

@@ -51,10 +51,12 @@ public struct UDIName: Hashable, Sendable {
     self.init(value: .other(NameBox(value)))
   }
 
+  /// Whether both are the same name: values of one type that are equal.
   public static func == (left: UDIName, right: UDIName) -> Bool {
     left.digest == right.digest && left.value == right.value
   }
 
+  /// Feeds the hash of the value, computed when the name was made, to a hasher.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(digest)
   }

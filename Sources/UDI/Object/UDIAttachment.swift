@@ -129,4 +129,3 @@ private struct HelperBinding: CompactTableElement {
   var key: UInt { binding.address }
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 }
-

@@ -108,7 +108,8 @@ extension WeakValueDictionary {
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let captured = CapturedDependency.of(value) else {
       preconditionFailure(
-        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once.")
+        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
+      )
     }
     let replaced = update(WeakEntry(captured), forKey: key)
     dropDeadEntriesInTurn()

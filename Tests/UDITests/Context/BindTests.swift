@@ -160,7 +160,9 @@ import UDI
   @Test func manyKeysInOneContext() {
     let context = UDIContext(tag: "context")
     let services = (0..<1000).map { Plain("\($0)") }
-    for (index, service) in services.enumerated() { context.bind(service, as: (any Service).self, named: UDIName(index)) }
+    for (index, service) in services.enumerated() {
+      context.bind(service, as: (any Service).self, named: UDIName(index))
+    }
     #expect(services.indices.allSatisfy { context.link((any Service).self, named: UDIName($0)) === services[$0] })
     #expect(context.linkAll((any Service).self).map { ($0 as? Plain)?.label } == services.map(\.label))
     for index in stride(from: 0, to: 1000, by: 2) { context.unbind((any Service).self, named: UDIName(index)) }

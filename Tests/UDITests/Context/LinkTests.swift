@@ -177,8 +177,9 @@ import UDI
     #expect(error?.name == "x")
     #expect(error?.contextPath == ["App", "Shop"])
     #expect(error?.search == .ancestors)
-    #expect(error?.description.hasPrefix(
-      #"No live UDITests.Other named "x" is bound in the context "App / Shop" and above it."#) == true)
+    #expect(
+      error?.description.hasPrefix(
+        #"No live UDITests.Other named "x" is bound in the context "App / Shop" and above it."#) == true)
     for (search, words) in [(UDISearch.local, "alone"), (.descendants, "and below it")] {
       let error = #expect(throws: UDILinkError.self) { try shop.require((any Other).self, search: search) }
       #expect(error?.description.contains(words) == true)
@@ -213,7 +214,8 @@ import UDI
     var generator = SplitMix(seed: 5)
     while expected.count > 1 {
       #expect(root.link((any Service).self) === services[expected[0]])
-      let position = [0, expected.count - 1, Int.random(in: expected.indices, using: &generator)].randomElement(using: &generator)!
+      let position = [0, expected.count - 1, Int.random(in: expected.indices, using: &generator)].randomElement(
+        using: &generator)!
       root.removeChild(tag: "\(expected.remove(at: position))")
     }
     #expect(root.linkAll((any Service).self).count == 1)

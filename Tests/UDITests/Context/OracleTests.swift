@@ -198,7 +198,9 @@ private struct RandomRun {
       if found != expected { return "linkAll of \(type) from \(context), \(search): \(found), not \(expected)" }
       let named = contexts[context]!.linkAllNamed(key, search)
       let expectedNamed = oracle.linkAll([key], from: context, search)
-      if named != expectedNamed { return "linkAll under \(key) from \(context), \(search): \(named), not \(expectedNamed)" }
+      if named != expectedNamed {
+        return "linkAll under \(key) from \(context), \(search): \(named), not \(expectedNamed)"
+      }
     }
     return compare(context, key, search)
   }

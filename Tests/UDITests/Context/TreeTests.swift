@@ -180,7 +180,8 @@ import UDI
       #expect(root.linkAll((any Service).self).count == 1)
       let text = root.snapshot().description
       #expect(text.split(separator: "\n").count == depth + 2)
-      #expect(text.hasSuffix("(\(depth)) ▸ \(depth)\n" + String(repeating: "  ", count: 33) + "• UDITests.Service: Plain"))
+      #expect(
+        text.hasSuffix("(\(depth)) ▸ \(depth)\n" + String(repeating: "  ", count: 33) + "• UDITests.Service: Plain"))
       // Moving the far end and back works on every level above.
       let half = try #require(root.find("\(depth / 2)"))
       half.removeFromParent()

@@ -22,7 +22,11 @@ import Testing
       let grows = (step / 300).isMultiple(of: 2)
       if Int.random(in: 0..<10, using: &random) < (grows ? 7 : 2) {
         let value = Plain("\(step)")
-        if let place = table.find(key) { place.element.value = value } else { table.insert(Item(key: key, value: value)) }
+        if let place = table.find(key) {
+          place.element.value = value
+        } else {
+          table.insert(Item(key: key, value: value))
+        }
         expected[key] = value
       } else {
         #expect(table.remove(key)?.value === expected.removeValue(forKey: key))

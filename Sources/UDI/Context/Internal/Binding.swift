@@ -33,7 +33,6 @@ final class Binding: WeakEntry, @unchecked Sendable {
   }
 }
 
-
 // MARK: - Where an instance is bound
 
 /// The bindings of one instance, wherever they are: a list through the bindings, found by the object's address.

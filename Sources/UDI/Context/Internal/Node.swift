@@ -75,7 +75,6 @@ final class Node: @unchecked Sendable {
   var context: UDIContext? { heldContext ?? rootContext }
 }
 
-
 /// An entry in the table of a parent's children by tag.
 struct TaggedNode: CompactTableElement {
   let node: Unretained<Node>

@@ -169,7 +169,9 @@ private enum TypeTable {
 
     var packed: UInt { unsafe UInt(bitPattern: base) | shift }
     @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: 64 &- shift)) &- 1 }
-    @inline(__always) func start(_ address: UInt) -> Int { unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift) }
+    @inline(__always) func start(_ address: UInt) -> Int {
+      unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift)
+    }
 
     func insert(metatype: UInt, token: UInt, identity: UInt) {
       var index = unsafe start(metatype)
