@@ -1,1 +1,54 @@
-print("x")
+/// Digests text logs, and shows on the way what UDI is for.
+///
+/// `AppContext` is the root of the tree. Each input gets a context of its own below it, with a parser and counters that
+/// are found by protocol; the report, at the top, collects from all of them without knowing any.
+import Foundation
+import UDI
+
+let arguments: Arguments
+// The constant holds the terminal for as long as the program runs: the context that it is bound in does not.
+let terminal = Terminal().attached(to: AppContext)
+
+do throws(Arguments.Unknown) {
+  arguments = try Arguments(CommandLine.arguments.dropFirst())
+} catch {
+  terminal.complain("unknown option \(error.option)\n\(Arguments.usage)")
+  exit(2)
+}
+if arguments.asksForHelp {
+  terminal.show(Arguments.usage)
+  exit(terminal.hasFailed ? 1 : 0)
+}
+
+var inputs: [Input] = []
+for source in arguments.sources ?? Source.shippedLogs() {
+  let context = try AppContext.makeChild(tag: freeTag(for: source.name))
+  let input = Input(source).attached(to: context)
+  if input.digest() {
+    inputs.append(input)
+  } else {
+    context.removeFromParent()
+  }
+}
+
+Report().attached(to: AppContext).show()
+terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
+
+// The inputs hold their parsers and counters, and nobody else does: these go with the inputs, and so do their bindings.
+inputs.removeAll()
+for context in AppContext.children { context.removeFromParent() }
+terminal.show("\nThe tree without them:\n\(AppContext.snapshot())")
+
+exit(terminal.hasFailed ? 1 : 0)
+
+/// A tag that no input has yet: siblings cannot share one, but the same file may be given twice.
+@MainActor
+func freeTag(for name: String) -> String {
+  var tag = name
+  var copies = 1
+  while AppContext.child(tag: tag) != nil {
+    copies += 1
+    tag = "\(name) (\(copies))"
+  }
+  return tag
+}

@@ -1,0 +1,90 @@
+import UDI
+
+/// Lookups and changes in a tree of 100,000 contexts, each with at most ten children, in which twenty keys are in use.
+func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
+  var contexts = [UDIContext(tag: "0")]
+  for index in 1..<100_000 { contexts.append(makeChild(of: contexts[(index - 1) / 10], "\(index)")) }
+  let root = contexts[0]
+  // All keys but the first are bound all over the tree; the first only in the last leaf.
+  for (index, context) in contexts.enumerated().dropFirst(1000) { keys[1 + index % 19].multiBind(plain, context) }
+  var last = contexts[99_999]
+  let lastLeaf = last
+  keys[0].multiBind(plain, lastLeaf)
+  // An inner context half-way up from the last leaf.
+  for _ in 0..<2 { last = last.parent ?? last }
+  let inner = last
+  // At depth 4: 0 → 1…10 → 11…110 → 111…1110 → 1111….
+  let deep = contexts[5000]
+  precondition(deep.path.count == 4)
+
+  let found = 1000
+  let spread = (0..<found).map { _ in Plain() }
+  for (index, object) in spread.enumerated() { contexts[index * 99 + 50].bind(object, as: (any Service).self) }
+  keepAlive(root, spread as AnyObject)
+
+  return [
+    .loop("miss, root of 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(root.link((any Missing).self)) }
+    },
+    .loop("miss, inside 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(inner.link((any Missing).self)) }
+    },
+    .loop("hit in the last leaf, from the root", limit: 1.7, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(root.link((any K0).self)) }
+    },
+    .loop("hit in the last leaf, from inside", limit: 1.7, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(inner.link((any K0).self)) }
+    },
+    Scenario("bind a fresh key at depth 4", limit: 7.5, operations: 1000) {
+      var time = 0.0
+      for _ in 0..<1000 {
+        time += timed { deep.multiBind(plain, as: (any Open).self) }
+        deep.unbind((any Open).self)
+      }
+      return time - 1000 * clockCost
+    },
+    Scenario("unbind it", limit: 7.5, operations: 1000) {
+      var time = 0.0
+      for _ in 0..<1000 {
+        deep.multiBind(plain, as: (any Open).self)
+        time += timed { deep.unbind((any Open).self) }
+      }
+      return time - 1000 * clockCost
+    },
+    .loop("linkAll of 1,000 spread over them, each", limit: 3, operations: 20, perCall: found) { count in
+      for _ in 0..<count {
+        let all = root.linkAll((any Service).self)
+        precondition(all.count == found)
+        opaque(all)
+      }
+    },
+  ]
+}
+
+/// What reading the clock twice adds to each operation that is timed alone.
+let clockCost: Double = {
+  let samples = (0..<1001).map { _ in timed {} }.sorted()
+  return samples[500]
+}()
+
+/// Lookups along a chain of 10,000 contexts that ends in the only binding.
+func chainScenarios(_ plain: Plain) -> [Scenario] {
+  let root = UDIContext(tag: "0")
+  var end = root
+  var half = root
+  for level in 1...10_000 {
+    end = makeChild(of: end, "\(level)")
+    if level == 5000 { half = end }
+  }
+  end.multiBind(plain, as: (any Service).self)
+  let middle = half
+  keepAlive(root)
+  return [
+    .loop("hit at the end of a chain of 10,000", limit: 1.7, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(root.link((any Service).self)) }
+    },
+    .loop("the same, from half-way", limit: 1.7, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(middle.link((any Service).self)) }
+    },
+  ]
+}

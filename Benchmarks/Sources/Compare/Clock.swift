@@ -1,0 +1,70 @@
+import Glibc
+import Synchronization
+
+/// Nanoseconds of a clock that never goes back.
+func now() -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// How many nanoseconds a body takes.
+@inline(__always)
+func timed(_ body: () -> Void) -> Double {
+  let start = now()
+  body()
+  return Double(now() - start)
+}
+
+/// Starts a thread that sleeps for ever: a program with two threads is what users have, and the C library takes short cuts in
+/// one that has never had a second.
+func parkSecondThread() {
+  var thread = pthread_t()
+  pthread_create(&thread, nil, { @Sendable _ in while true { sleep(1000) } }, nil)
+}
+
+/// Runs a body on some new threads, which start together, and returns the mean of their own times.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
+  let start = Barrier(count)
+  let times = ThreadTimes()
+  let threads = (0..<count).map { index in
+    spawn {
+      start.wait()
+      let time = timed { body(index) }
+      times.add(time)
+    }
+  }
+  for thread in threads { pthread_join(thread, nil) }
+  return times.mean
+}
+
+private final class ThreadTimes: Sendable {
+  private let times = Mutex<[Double]>([])
+  func add(_ time: Double) { times.withLock { $0.append(time) } }
+  var mean: Double { times.withLock { $0.reduce(0, +) / Double($0.count) } }
+}
+
+/// Lets threads go on together. It spins, so that none has to be woken.
+private final class Barrier: Sendable {
+  private let waiting: Atomic<Int>
+  init(_ count: Int) { waiting = Atomic(count) }
+  func wait() {
+    waiting.subtract(1, ordering: .sequentiallyConsistent)
+    while waiting.load(ordering: .acquiring) > 0 {}
+  }
+}
+
+private func spawn(_ body: @escaping @Sendable () -> Void) -> pthread_t {
+  final class Box: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { @Sendable box in
+      Unmanaged<Box>.fromOpaque(box!).takeRetainedValue().body()
+      return nil
+    }, Unmanaged.passRetained(Box(body)).toOpaque())
+  return thread
+}

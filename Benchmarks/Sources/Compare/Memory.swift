@@ -1,0 +1,61 @@
+import CAllocations
+import UDI
+
+/// What contexts and bindings take, in allocated bytes, everything included.
+struct MemoryFigure {
+  let name: String
+  let bytes: Double
+  /// At most this many.
+  let limit: Double
+}
+
+func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
+  let count = 10_000
+  // Interned types and such belong to the process, not to a context.
+  let rehearsal = UDIContext(tag: "rehearsal")
+  for key in keys { key.multiBind(plain, rehearsal) }
+  for key in keys { key.unbind(rehearsal) }
+
+  let root = UDIContext(tag: "root")
+  var contexts = [root]
+  contexts.reserveCapacity(count)
+  let empty = allocatedBytes {
+    for index in 1..<count { contexts.append(makeChild(of: contexts[(index - 1) / 10], "\(index)")) }
+  }
+  let oneKey = allocatedBytes { for context in contexts { keys[0].multiBind(plain, context) } }
+  let fourKeys = allocatedBytes { for context in contexts { for key in keys[1..<5] { key.multiBind(plain, context) } } }
+  for context in contexts { for key in keys[0..<5] { key.unbind(context) } }
+
+  // What a context holds after everything that was below it is gone again.
+  let hub = makeChild(of: root, "hub")
+  let left = allocatedBytes {
+    for index in 0..<count {
+      let below = makeChild(of: hub, "\(index)")
+      keys[index % 20].multiBind(plain, below)
+    }
+    for child in hub.children { child.removeFromParent() }
+  }
+  return [
+    MemoryFigure(name: "an empty context", bytes: Double(empty) / Double(count - 1), limit: 400),
+    MemoryFigure(name: "a binding, one in each context", bytes: Double(oneKey) / Double(count), limit: 240),
+    MemoryFigure(name: "a binding, four more in each", bytes: Double(fourKeys) / Double(4 * count), limit: 240),
+    MemoryFigure(name: "left of 10,000 contexts that were below", bytes: Double(left), limit: 0),
+  ]
+}
+
+/// The bytes that are allocated by a body and not freed at its end.
+private func allocatedBytes(_ body: () -> Void) -> Int {
+  allocations_count(true)
+  body()
+  allocations_count(false)
+  return allocations_live_bytes()
+}
+
+/// How many allocations an operation makes.
+func allocations(of scenario: Scenario) -> Double {
+  _ = scenario.run()
+  allocations_count(true)
+  _ = scenario.run()
+  allocations_count(false)
+  return Double(allocations_made()) / Double(scenario.operations)
+}

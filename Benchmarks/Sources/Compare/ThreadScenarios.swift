@@ -1,0 +1,33 @@
+import UDI
+
+/// Two threads at once, compared with one alone.
+func threadScenarios(_ plain: Plain) -> [Scenario] {
+  let contexts = (0..<2).map { UDIContext(tag: "\($0)") }
+  let objects = contexts.map { _ in Plain() }
+  for (context, object) in zip(contexts, objects) { context.bind(object, as: (any Service).self) }
+  keepAlive(objects as AnyObject)
+  let count = 200_000
+  let hits = { @Sendable (index: Int) in
+    let context = contexts[index]
+    for _ in 0..<count { opaque(context.link((any Service).self)) }
+  }
+  let misses = { @Sendable (index: Int) in
+    let context = contexts[index]
+    for _ in 0..<count { opaque(context.link((any Missing).self)) }
+  }
+  let shared = { @Sendable (_: Int) in
+    let context = contexts[0]
+    for _ in 0..<count { opaque(context.link((any Service).self)) }
+  }
+  return [
+    Scenario("one thread, hits", limit: nil, operations: count) { onThreads(1, hits) },
+    Scenario("two threads, hits, a context each", limit: 1.2, operations: count, comparedWith: "one thread, hits") {
+      onThreads(2, hits)
+    },
+    Scenario("one thread, misses", limit: nil, operations: count) { onThreads(1, misses) },
+    Scenario("two threads, misses, a context each", limit: 1.2, operations: count, comparedWith: "one thread, misses") {
+      onThreads(2, misses)
+    },
+    Scenario("two threads on the same binding", limit: 7, operations: count) { onThreads(2, shared) },
+  ]
+}

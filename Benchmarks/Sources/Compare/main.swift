@@ -1,0 +1,59 @@
+/// Measures the library against a floor in the same run, and fails where a limit is exceeded.
+///
+/// Every scenario and the floor are sampled in turn, round after round, so that a noisy machine hits all alike. Usage:
+///
+///     Compare            all scenarios, a table, exit status 1 where a limit is exceeded
+///     Compare --quick    only what does not depend on the clock: allocations and memory
+///     Compare WORD…      the scenarios whose names contain one of the words, and the floor
+import Glibc
+
+let arguments = CommandLine.arguments.dropFirst()
+let quick = arguments.contains("--quick")
+let words = arguments.filter { !$0.hasPrefix("-") }
+guard arguments.allSatisfy({ $0 == "--quick" || !$0.hasPrefix("-") }) else {
+  print("usage: Compare [--quick] [WORD…]")
+  exit(2)
+}
+
+parkSecondThread()
+let plain = Plain()
+let floor = Floor(plain)
+let floorName = "floor: weak load under a lock"
+
+func isWanted(_ scenario: Scenario) -> Bool { words.isEmpty || words.contains { scenario.name.contains($0) } }
+
+var scenarios = [
+  Scenario.loop(floorName, limit: nil, allocatesNothing: true) { count in for _ in 0..<count { opaque(floor.load()) } }
+]
+let groups = [
+  lookupScenarios(plain), bigTreeScenarios(plain), chainScenarios(plain), changeScenarios(plain), siblingScenarios(),
+  threadScenarios(plain),
+]
+let all = groups.flatMap { $0 }
+let wanted = all.filter(isWanted)
+scenarios += all.filter { scenario in isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name } }
+
+var failures: [String] = []
+
+// What depends on no clock.
+let allocationCounts = scenarios.map { allocations(of: $0) }
+for (scenario, count) in zip(scenarios, allocationCounts) where scenario.allocatesNothing && count > 0 {
+  failures.append("\(scenario.name): \(count) allocations an operation")
+}
+let figures = words.isEmpty ? memoryFigures(plain) : []
+for figure in figures where figure.bytes > figure.limit {
+  failures.append("\(figure.name): \(Int(figure.bytes)) bytes, more than \(Int(figure.limit))")
+}
+
+if quick {
+  let count = scenarios.count(where: \.allocatesNothing)
+  print("\(count) scenarios that must not allocate, \(figures.count) figures of memory")
+} else {
+  let table = measure(scenarios)
+  print(table.rendered(allocations: allocationCounts))
+  failures += table.failures
+}
+for figure in figures { print("\(pad(figure.name, 56)) \(right("\(Int(figure.bytes.rounded()))", 7)) bytes, limit \(Int(figure.limit))") }
+for failure in failures { print("OVER THE LIMIT  \(failure)") }
+precondition(floor.load() === plain, "what was measured must have been alive")
+exit(failures.isEmpty ? 0 : 1)

@@ -1,0 +1,40 @@
+import UDI
+
+/// Parses the lines of `dpkg.log`, which Debian's package manager writes:
+///
+/// ```
+/// 2026-03-03 06:25:01 install libgdbm6:amd64 <none> 1.23-3
+/// 2026-03-03 06:25:01 status half-installed libgdbm6:amd64 1.23-3
+/// 2026-03-03 06:25:01 startup packages configure
+/// ```
+@MainActor
+final class DpkgParser: @MainActor UDIObject, LineParser {
+  let _attachedContext = UDIAttachment()
+  let format = "dpkg log"
+  let headings = ["actions", "packages"]
+
+  func didAttachContext() {
+    bind(self, as: (any LineParser).self)
+  }
+
+  func parse(_ line: Substring) -> LogEntry? {
+    var scanner = LineScanner(line)
+    guard let timestamp = scanner.text(shaped: "0000-00-00 00:00:00"), scanner.skip(" "), let action = scanner.word()
+    else { return nil }
+    var entry = LogEntry(timestamp: timestamp, mentions: [.init(heading: "actions", key: action)])
+    switch action {
+    case "startup", "conffile":
+      // These are about no package.
+      return entry
+    case "status":
+      guard scanner.word() != nil else { return nil }
+    case "configure", "disappear", "install", "purge", "remove", "trigproc", "upgrade":
+      break
+    default:
+      return nil
+    }
+    guard let package = scanner.word() else { return nil }
+    entry.mentions.append(.init(heading: "packages", key: package))
+    return entry
+  }
+}

@@ -1,0 +1,43 @@
+import UDI
+
+/// One input, and the objects that live in its context.
+///
+/// A context holds what is bound in it only weakly. So this is who holds the parser and the counters: they can be found
+/// for as long as it lives.
+@MainActor
+final class Input: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  private let source: Source
+  private var console: (any Console)?
+  private var parser: (any LineParser)?
+  private var counters: (any Counters)?
+
+  init(_ source: Source) {
+    self.source = source
+  }
+
+  func didAttachContext() {
+    // By default a lookup goes down from where it begins. The console is bound above, for all inputs.
+    link(\.console, search: .ancestors)
+  }
+
+  /// Reads the input and counts its lines.
+  ///
+  /// - Returns: Whether it could be read; if not, the console has been told why.
+  func digest() -> Bool {
+    guard let context = attachedContext else { return false }
+    let lines: [Substring]
+    do throws(Unreadable) {
+      lines = logLines(of: try source.read())
+    } catch {
+      console?.complain("\(source.name): \(error.reason)")
+      return false
+    }
+    // The parser comes first: the counters look for it when they are attached.
+    parser = makeParser(for: lines).attached(to: context)
+    let counters = LineCounters().attached(to: context)
+    for line in lines { counters.count(line) }
+    self.counters = counters
+    return true
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// Where the text of an input comes from.
+struct Source {
+  private enum Origin {
+    case standardInput
+    case file(URL)
+  }
+
+  /// How the user named it; the output shows nothing else, whatever the path really is.
+  let name: String
+  private let origin: Origin
+
+  static let standardInput = Source(name: "-", origin: .standardInput)
+
+  static func file(_ path: String) -> Source {
+    Source(name: path, origin: .file(URL(fileURLWithPath: path)))
+  }
+
+  /// The logs that ship with the program, in the order of their names.
+  static func shippedLogs() -> [Source] {
+    let folder = (Bundle.module.resourceURL ?? Bundle.module.bundleURL).appendingPathComponent("Logs")
+    let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    // A folder that cannot be listed stands for itself: reading it fails, and says why.
+    return (files?.filter { $0.pathExtension == "log" } ?? [folder])
+      .map { Source(name: $0.lastPathComponent, origin: .file($0)) }
+      .sorted { $0.name < $1.name }
+  }
+
+  /// Reads everything.
+  ///
+  /// A handle reads pipes and devices as well as regular files, which `String(contentsOf:)` does not.
+  func read() throws(Unreadable) -> String {
+    // An empty path would lead to the current directory.
+    guard !name.isEmpty else { throw Unreadable(reason: "no such file") }
+    let data: Data?
+    do {
+      let handle =
+        switch origin {
+        case .standardInput: FileHandle.standardInput
+        case .file(let url): try FileHandle(forReadingFrom: url)
+        }
+      data = try handle.readToEnd()
+    } catch {
+      throw Unreadable(because: error)
+    }
+    let bytes = data ?? Data()
+    guard !bytes.contains(0) else { throw Unreadable(reason: "is not text: it contains a NUL byte") }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw Unreadable(reason: "is not text: it is not valid UTF-8")
+    }
+    return text
+  }
+}
+
+/// Why there is no text, in words that follow the name of the input.
+struct Unreadable: Error {
+  let reason: String
+}
+
+extension Unreadable {
+  init(because error: any Error) {
+    reason =
+      switch error.systemCode {
+      case .ENOENT: "no such file"
+      case .EISDIR: "is a directory"
+      case .EACCES: "permission denied"
+      default: "cannot be read: \(error.underlying.localizedDescription)"
+      }
+  }
+}
+
+extension Error {
+  /// What the system said. Foundation wraps it in an error of its own, which says less.
+  var underlying: NSError {
+    let error = self as NSError
+    return error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+  }
+
+  /// The system's code, if it was the system that failed.
+  var systemCode: POSIXErrorCode? {
+    underlying.domain == NSPOSIXErrorDomain ? POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: underlying.code)) : nil
+  }
+}
