@@ -2,7 +2,7 @@
 ///
 /// The tree's own edges are of this kind: counting them would be most of the work of a lookup, and a count that reaches zero
 /// under a lock is what the library must never let happen. They are sound because of what the locks guard (`Tree.swift`):
-/// whoever frees a `Node`, a `Binding` or a `UDIAttachment` first takes it out, under the locks, of everything that
+/// whoever frees a `Binding` or a `UDIAttachment` first takes it out, under the locks, of everything that
 /// refers to it in this way. So a reference that is read under a lock that guards it is to a living object until that
 /// lock is given back. That is the rule for every use, and why the type is marked safe: the compiler cannot check it.
 @safe

@@ -2,7 +2,7 @@
 extension UDIContext {
   /// The context that this one is a child of; nil for a root.
   public var parent: UDIContext? {
-    Tree.change { _ in node.parent?.object.context }
+    Tree.change { _ in node.parent?.context }
   }
 
   /// The children, in the order in which they were added.
@@ -29,8 +29,8 @@ extension UDIContext {
   public var root: UDIContext {
     Tree.change { _ in
       var root = node
-      while let parent = root.parent?.object { root = parent }
-      return root === node ? self : root.context ?? self
+      while let parent = root.parent { root = parent }
+      return root == node ? self : root.context ?? self
     }
   }
 
@@ -55,7 +55,7 @@ extension UDIContext {
         guard let child = current.child(tagged: tag) else { return nil }
         current = child
       }
-      return current === node ? self : current.context
+      return current == node ? self : current.context
     }
   }
 

@@ -39,7 +39,7 @@ extension UDIContext {
   @discardableResult
   public func removeChild(_ child: UDIContext) -> Bool {
     Tree.change { garbage in
-      guard child.node.parent?.object === node else { return false }
+      guard child.node.parent == node else { return false }
       node.disown(child.node, &garbage)
       return true
     }
@@ -67,7 +67,7 @@ extension UDIContext {
   @discardableResult
   public func removeFromParent() -> Bool {
     Tree.change { garbage in
-      guard let parent = node.parent?.object else { return false }
+      guard let parent = node.parent else { return false }
       parent.disown(node, &garbage)
       return true
     }

@@ -24,7 +24,10 @@ public final class UDIContext: Sendable {
     node = Node(tag: tag, search: search)
   }
 
-  deinit { node.dismantle() }
+  deinit {
+    node.dismantle()
+    node.free()
+  }
 
   /// The text that names the context; unique among siblings.
   public var tag: String { node.tag }

@@ -11,7 +11,7 @@ final class Binding: WeakEntry, @unchecked Sendable {
   let isExact: Bool
 
   /// Where it is bound; nil before and afterwards.
-  var node: Unretained<Node>?
+  var node: Node?
   /// Orders the bindings of one context.
   var serial: UInt32 = 0
   /// Who bound it, if an object did. That is withdrawn with its binder, so the reference never dangles.

@@ -4,7 +4,7 @@ extension Node {
   ///
   /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
   func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
-    binding.node = Unretained(self)
+    binding.node = self
     binding.serial = nextSerial
     nextSerial &+= 1
     let replaced = bindings.update(binding, forKey: binding.key)
@@ -34,7 +34,7 @@ extension Node {
       var next: Node? = self
       while let node = next {
         if let binding = node.ownBinding(key) { return binding }
-        next = node.parent?.object
+        next = node.parent
       }
       return nil
     }
@@ -50,7 +50,7 @@ extension Node {
 extension Binding {
   /// Takes the binding out of its context, if it is in one.
   func withdraw(_ garbage: inout Garbage) {
-    guard let node = node?.object else { return }
+    guard let node = node else { return }
     self.node = nil
     if let entry = node.bindings.removeEntry(forKey: key) { garbage.add(entry) }
     delist()

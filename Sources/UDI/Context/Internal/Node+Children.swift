@@ -1,15 +1,15 @@
 /// The tree's own edges. Everything here runs under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
-    childrenByTag.find(tag)?.element.node.object
+    childrenByTag.find(tag)?.element.node
   }
 
   /// The children in the order in which they were added.
   func forEachChild(_ body: (Node) -> Void) {
     var next = firstChild
     while let child = next {
-      next = child.object.nextSibling
-      body(child.object)
+      next = child.nextSibling
+      body(child)
     }
   }
 
@@ -21,18 +21,18 @@ extension Node {
   func adopt(
     _ child: Node, _ childContext: UDIContext, context: UDIContext
   ) throws(UDITreeError) {
-    if let other = self.child(tagged: child.tag), other !== child {
+    if let other = self.child(tagged: child.tag), other != child {
       throw .duplicateTag(child.tag, parent: fullPath)
     }
-    if child === self || child.hasChildren && isBelow(child) {
+    if child == self || child.hasChildren && isBelow(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     if heldContext == nil && rootContext == nil { rootContext = context }
 
-    let (old, oldSequence) = (child.parent?.object, child.sequence)
+    let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
     nextChildSequence += 1
-    if old === self {
+    if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
       unlink(child)
       child.sequence = newSequence
@@ -45,7 +45,7 @@ extension Node {
     let leaving = child.sequence
     old?.unlink(child)
     child.sequence = newSequence
-    child.lock.withLock { child.parent = Unretained(self) }
+    child.lock.withLock { child.parent = self }
     link(child)
     if let old {
       child.announce(to: old, from: leaving, to: nil)
@@ -70,27 +70,26 @@ extension Node {
 
   /// Whether this node is somewhere below another one.
   private func isBelow(_ other: Node) -> Bool {
-    var next = parent?.object
+    var next = parent
     while let node = next {
-      if node === other { return true }
-      next = node.parent?.object
+      if node == other { return true }
+      next = node.parent
     }
     return false
   }
 
   private func link(_ child: Node) {
-    let me = Unretained(child)
     child.previousSibling = lastChild
     child.nextSibling = nil
-    if let last = lastChild { last.object.nextSibling = me } else { firstChild = me }
-    lastChild = me
-    childrenByTag.insert(TaggedNode(node: me))
+    if let last = lastChild { last.nextSibling = child } else { firstChild = child }
+    lastChild = child
+    childrenByTag.insert(TaggedNode(node: child))
   }
 
   private func unlink(_ child: Node) {
     let (previous, next) = (child.previousSibling, child.nextSibling)
-    if let previous = previous { previous.object.nextSibling = next } else { firstChild = next }
-    if let next = next { next.object.previousSibling = previous } else { lastChild = previous }
+    if let previous = previous { previous.nextSibling = next } else { firstChild = next }
+    if let next = next { next.previousSibling = previous } else { lastChild = previous }
     child.previousSibling = nil
     child.nextSibling = nil
     childrenByTag.remove(child.tag)
@@ -99,10 +98,10 @@ extension Node {
   /// The tags from the root to this node, the root's first.
   var fullPath: [String] {
     var path = [tag]
-    var next = parent?.object
+    var next = parent
     while let node = next {
       path.append(node.tag)
-      next = node.parent?.object
+      next = node.parent
     }
     return path.reversed()
   }

@@ -24,7 +24,7 @@ extension Node {
   /// Points a slot without a binding of its own at what its first child leads to, or removes it when there is none.
   private func followChildren(_ slot: CompactTable<Slot>.Place) -> SlotState? {
     let key = slot.element.key
-    guard let first = slot.element.children.first, let below = first.object.slots.find(key) else {
+    guard let first = slot.element.children.first, let below = first.slots.find(key) else {
       slots.remove(key)
       return nil
     }
@@ -46,7 +46,7 @@ extension Node {
       guard let slot = slots.find(key) else {
         guard let new, let below = child.slots.find(key) else { return (nil, nil) }
         let made = Slot(
-          key: key, best: below.element.best, children: .one(Unretained(child)), depth: new.depth + 1)
+          key: key, best: below.element.best, children: .one(child), depth: new.depth + 1)
         slots.insert(made)
         return (nil, made.state)
       }
@@ -54,7 +54,7 @@ extension Node {
       if old != new {
         if let old { slot.element.children.remove(at: old) }
         if let new {
-          slot.element.children.insert(Unretained(child), at: new) { $0.rank(for: key) }
+          slot.element.children.insert(child, at: new) { $0.rank(for: key) }
         }
       }
       // A binding of the node's own stays the answer, whatever is below.
@@ -71,7 +71,7 @@ extension Node {
   private func propagate(_ key: UInt64, from before: SlotState?, to after: SlotState?) {
     var child = self
     var (before, after) = (before, after)
-    while !(before == after), let parent = child.parent?.object {
+    while !(before == after), let parent = child.parent {
       let old = before.map { Rank(depth: $0.depth, sequence: child.sequence) }
       let new = after.map { Rank(depth: $0.depth, sequence: child.sequence) }
       (before, after) = parent.update(key, child: child, from: old, to: new)

@@ -25,7 +25,7 @@ extension Node {
         var next: Node? = self
         while let node = next {
           found.collect(from: node)
-          next = node.parent?.object
+          next = node.parent
         }
       case .descendants:
         found.collectBreadthFirst(from: self)
@@ -46,7 +46,7 @@ extension Node {
       node.slots.forEach { slot in
         if slot.best.object.key.type === type { keys.insert(slot.key) }
       }
-      next = search == .ancestors ? node.parent?.object : nil
+      next = search == .ancestors ? node.parent : nil
     }
     return Array(keys)
   }
@@ -104,19 +104,19 @@ private struct FoundDependencies {
 
   /// Adds what is bound at a node and below it, level by level, entering only branches that lead to something.
   mutating func collectBreadthFirst(from start: Node) {
-    var level = [Unretained(start)]
+    var level = [start]
     while !level.isEmpty {
-      var next: [Unretained<Node>] = []
+      var next: [Node] = []
       for parent in level {
-        collect(from: parent.object)
+        collect(from: parent)
         let first = next.count
         for key in keys {
-          parent.object.slots.find(key)?.element.children.forEach { next.append($0) }
+          parent.slots.find(key)?.element.children.forEach { next.append($0) }
         }
         // Slots list children nearest first; a level goes by the order in which they were added.
         let isOrdered = next[first...].isStrictlyOrdered
         if !isOrdered {
-          let children = Dictionary(grouping: next[first...]) { $0.object.sequence }
+          let children = Dictionary(grouping: next[first...]) { $0.sequence }
           next.removeSubrange(first...)
           for sequence in children.keys.sorted() { next.append(children[sequence, default: []][0]) }
         }
@@ -126,9 +126,9 @@ private struct FoundDependencies {
   }
 }
 
-extension ArraySlice<Unretained<Node>> {
+extension ArraySlice<Node> {
   /// Whether sequence numbers rise, without a repetition.
   fileprivate var isStrictlyOrdered: Bool {
-    zip(self, dropFirst()).allSatisfy { $0.object.sequence < $1.object.sequence }
+    zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
   }
 }

@@ -80,22 +80,20 @@ extension Node {
   private func attemptUpwards(
     _ key: UInt64, isExact: Bool, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    var next = Unretained(self)
+    var node = self
     while true {
-      let (answer, parent) = next.read { node -> (LookupAnswer?, Unretained<Node>?) in
-        if let slot = node.slots.find(key), slot.element.depth == 0 {
-          let answer = slot.element.best.read { unsafe $0.value(isExact: isExact, into: memory) }
-          node.lock.unlock()
-          return (answer, nil)
-        }
-        let parent = node.parent
-        parent?.read { $0.lock.lock() }
+      if let slot = node.slots.find(key), slot.element.depth == 0 {
+        let answer = slot.element.best.read { unsafe $0.value(isExact: isExact, into: memory) }
         node.lock.unlock()
-        return (nil, parent)
+        return answer
       }
-      if let answer { return answer }
-      guard let parent else { return .nothing }
-      next = parent
+      guard let parent = node.parent else {
+        node.lock.unlock()
+        return .nothing
+      }
+      parent.lock.lock()
+      node.lock.unlock()
+      node = parent
     }
   }
 

@@ -48,10 +48,10 @@ struct Rank: Comparable {
 /// Most slots have no child or one: those need no memory of their own.
 enum RankedChildren {
   case none
-  case one(Unretained<Node>)
+  case one(Node)
   case many(RankedBlocks)
 
-  var first: Unretained<Node>? {
+  var first: Node? {
     switch self {
     case .none: nil
     case .one(let node): node
@@ -60,7 +60,7 @@ enum RankedChildren {
   }
 
   /// Calls `body` for each child, the nearest first.
-  func forEach(_ body: (Unretained<Node>) -> Void) {
+  func forEach(_ body: (Node) -> Void) {
     switch self {
     case .none: break
     case .one(let node): body(node)
@@ -71,13 +71,13 @@ enum RankedChildren {
   /// Adds a child.
   ///
   /// - Parameter rankOf: The present rank of the other child, where there is one alone.
-  mutating func insert(_ child: Unretained<Node>, at rank: Rank, rankOf: (Node) -> Rank) {
+  mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
     switch self {
     case .none:
       self = .one(child)
     case .one(let other):
       let blocks = RankedBlocks()
-      blocks.insert(other, at: rankOf(other.object))
+      blocks.insert(other, at: rankOf(other))
       blocks.insert(child, at: rank)
       self = .many(blocks)
     case .many(let blocks):
@@ -103,7 +103,7 @@ enum RankedChildren {
 final class RankedBlocks {
   private struct Element {
     let rank: Rank
-    let node: Unretained<Node>
+    let node: Node
   }
 
   private static var limit: Int { 128 }
@@ -111,16 +111,16 @@ final class RankedBlocks {
   /// No block is empty.
   private var blocks: ContiguousArray<ContiguousArray<Element>> = []
 
-  var first: Unretained<Node>? { blocks.first?.first?.node }
+  var first: Node? { blocks.first?.first?.node }
 
   /// The only child, where there is no more than one left.
-  var only: Unretained<Node>? { blocks.count == 1 && blocks[0].count == 1 ? blocks[0][0].node : nil }
+  var only: Node? { blocks.count == 1 && blocks[0].count == 1 ? blocks[0][0].node : nil }
 
-  func forEach(_ body: (Unretained<Node>) -> Void) {
+  func forEach(_ body: (Node) -> Void) {
     for block in blocks { for element in block { body(element.node) } }
   }
 
-  func insert(_ node: Unretained<Node>, at rank: Rank) {
+  func insert(_ node: Node, at rank: Rank) {
     let element = Element(rank: rank, node: node)
     guard !blocks.isEmpty else {
       blocks.append([element])
