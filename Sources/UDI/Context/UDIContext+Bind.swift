@@ -20,7 +20,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)))
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0) }
   }
 
   /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
@@ -38,7 +38,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)))
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0) }
   }
 
   /// Registers an instance in this context as well, weakly: other contexts in which it is bound keep it.
@@ -56,7 +56,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true))
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0) }
   }
 
   /// Registers an instance that is not `Sendable` in this context as well, on the main actor; otherwise the same.
@@ -74,7 +74,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true))
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0) }
   }
 
   /// Takes back what is bound under a key in this very context, whoever bound it.
@@ -95,57 +95,73 @@ extension UDIContext {
   }
 
   @usableFromInline
-  func add(_ offer: Offer) {
-    // Only so that the binding goes at the very moment its object does; otherwise it goes when it is touched next. Off the
-    // main actor the cast fails for classes whose conformance is isolated to it.
-    if let object = offer.dependency.object as? any UDIObject {
-      object._attachedContext.remember(owner: offer.dependency.form.address)
-    }
-    let binding = offer.makeBinding(binder: nil)
-    Tree.change { garbage in node.bind(binding, moving: !offer.isMulti, &garbage) }
+  func add(_ offer: borrowing Offer) {
+    offer.tellAttachment()
+    let binding = Binding(offer, binder: .context)
+    let isMulti = offer.isMulti
+    Tree.change { garbage in node.bind(binding, moving: !isMulti, &garbage) }
   }
 }
 
 /// What a caller of `bind` or `multiBind` gives, without its type, so that the work is compiled once.
+///
+/// It does not hold the dependency, which the caller does for the time of the call.
 @usableFromInline
-struct Offer {
-  let dependency: CapturedDependency
+struct Offer: ~Copyable {
+  let form: StoredForm
   let type: Any.Type
   let name: UDIName?
   let site: CallSite
   let isMulti: Bool
 
   @usableFromInline
-  init(_ dependency: CapturedDependency, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ isMulti: Bool) {
-    self.dependency = dependency
+  init(_ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ isMulti: Bool) {
+    self.form = form
     self.type = type
     self.name = name
     self.site = site
     self.isMulti = isMulti
   }
 
+  /// Takes an offer apart and hands it to `body`.
   @inlinable
-  init<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, _ site: CallSite,
-    isMulti: Bool = false
+  @inline(__always)
+  static func make<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, _ site: CallSite, isMulti: Bool,
+    _ body: (borrowing Offer) -> Void
   ) {
-    guard let captured = CapturedDependency.of(dependency) else {
-      Self.refuse(Swift.type(of: dependency as Any), type)
+    guard let form = StoredForm.of(dependency, as: type) else {
+      refuse(Swift.type(of: dependency as Any), type, site)
     }
-    self.init(captured, type, name, site, isMulti)
+    body(Offer(form, type, name, site, isMulti))
+    withExtendedLifetime(dependency) {}
   }
 
+  /// Stops the program: a value cannot be held weakly.
   @usableFromInline
-  static func refuse(_ value: Any.Type, _ type: Any.Type) -> Never {
-    preconditionFailure(
+  static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
+    // Not a precondition, which says nothing in release builds; and the place is the caller's, not this one.
+    fatalError(
       """
-      \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a value type, and a context holds what is bound only \
-      weakly: it would be gone at once. Bind a class instance; for a value register a provider, which makes or keeps it.
+      \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
+      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance; for a \
+      value register a provider, which makes or keeps it.
       """)
   }
 
-  func makeBinding(binder: UDIAttachment?) -> Binding {
-    Binding(
-      dependency, as: type, key: .of(.of(type), name), site: site, isMulti: isMulti, binder: binder)
+  /// Tells an object's attachment that the object is bound, so that the binding goes at the very moment the object does;
+  /// otherwise it would go when it is touched next.
+  ///
+  /// Only an optimisation: nothing rests on the cast, which may fail where a conformance is isolated to an actor.
+  func tellAttachment() {
+    form.borrowed.read { object in
+      let facts = TypeToken.of(Swift.type(of: object)).facts
+      if facts.contains(.isClassified), !facts.contains(.isObject) { return }
+      let member = object as? any UDIObject
+      if !facts.contains(.isClassified) {
+        TypeToken.note(member == nil ? .isClassified : [.isClassified, .isObject], of: Swift.type(of: object))
+      }
+      member?._attachedContext.remember(owner: form.address)
+    }
   }
 }

@@ -49,8 +49,7 @@ extension UDIContext {
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
         element.node.bindings.forEachEntry { entry in
-          guard let binding = entry as? UDI.Binding else { return }
-          let object = binding.object
+          let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
           if let object { garbage.add(object) }
         }

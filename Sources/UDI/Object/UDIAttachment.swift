@@ -19,7 +19,7 @@ public final class UDIAttachment: Sendable {
   private let owner = Atomic<UInt>(0)
 
   /// Guarded by the tree lock: bindings of other instances that the object made.
-  private nonisolated(unsafe) var helpers = CompactTable<HelperBinding>()
+  private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()
 
   /// Makes the attachment of a new object, attached to nothing.
   public init() {}
@@ -79,13 +79,15 @@ extension UDIAttachment {
 
 extension UDIAttachment {
   /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
-  func bind(_ offer: Offer, in context: UDIContext?) {
-    let binding = offer.makeBinding(binder: self)
-    let root = AppContext
+  func bind(_ offer: borrowing Offer, in context: UDIContext?) {
+    let isOwn = offer.form.address == owner.load(ordering: .relaxed)
+    if !isOwn { offer.tellAttachment() }
+    let binding = isOwn ? Binding(offer, binder: .instance) : HelperBinding(offer, maker: self)
+    let isMulti = offer.isMulti
     Tree.change { garbage in
       // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
-      let target = context ?? self.context ?? root
-      target.node.bind(binding, moving: !offer.isMulti, &garbage)
+      let target = context ?? self.context ?? AppContext
+      target.node.bind(binding, moving: !isMulti, &garbage)
       garbage.add(target)
     }
   }
@@ -102,30 +104,22 @@ extension UDIAttachment {
   private func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
     var made: [Binding] = []
     InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
-      if binding.binder == me, condition(binding) { made.append(binding) }
+      if binding.binder == .instance, condition(binding) { made.append(binding) }
     }
     unsafe helpers.forEach { if condition($0.binding.object) { made.append($0.binding.object) } }
     for binding in made { binding.withdraw(&garbage) }
     return !made.isEmpty
   }
 
-  private var me: Unretained<UDIAttachment> { Unretained(self) }
+  /// A binding of another instance that this object made is in the tree. Under the tree lock.
+  func didBind(_ helper: HelperBinding) { unsafe helpers.insert(HelperEntry(binding: Unretained(helper))) }
 
-  /// A binding that this object made is in the tree. Under the tree lock.
-  func didBind(_ binding: Binding) {
-    guard binding.form.address != owner.load(ordering: .relaxed) else { return }
-    unsafe helpers.insert(HelperBinding(binding: Unretained(binding)))
-  }
-
-  /// A binding that this object made leaves the tree. Under the tree lock.
-  func didUnbind(_ binding: Binding) {
-    unsafe helpers.remove(HelperBinding(binding: Unretained(binding)).key)
-  }
+  /// A binding of another instance that this object made leaves the tree. Under the tree lock.
+  func didUnbind(_ helper: HelperBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
 }
 
-/// A binding of another instance than the object that made it.
-private struct HelperBinding: CompactTableElement {
-  let binding: Unretained<Binding>
+private struct HelperEntry: CompactTableElement {
+  let binding: Unretained<HelperBinding>
   var key: UInt { binding.address }
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 }

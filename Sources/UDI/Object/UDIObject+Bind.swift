@@ -21,7 +21,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)), in: nil)
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
   }
 
   /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
@@ -39,7 +39,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line)), in: nil)
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
   }
 
   /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere.
@@ -58,7 +58,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true), in: contexts)
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
   }
 
   /// Registers an instance that is not `Sendable` as well, on the main actor; otherwise the same.
@@ -77,7 +77,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    add(Offer(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true), in: contexts)
+    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
   }
 
   /// Takes back what this object bound under a key, wherever that is.
@@ -95,7 +95,7 @@ extension UDIObject {
   }
 
   @usableFromInline
-  func add(_ offer: Offer, in contexts: [UDIContext]?) {
+  func add(_ offer: borrowing Offer, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     guard let contexts else {

@@ -19,17 +19,18 @@
 /// It is `Sendable` where its keys and values are. Reading one dictionary from several threads is safe.
 public struct WeakValueDictionary<Key: Hashable, Value> {
   private var storage: Storage?
+  /// The bucket that the next change looks at for something dead.
+  private var cursor = 0
 
   /// Makes an empty dictionary.
   public init() {}
 
   /// The entries, shared by copies of the dictionary until one of them changes.
   private final class Storage {
-    var table: CompactTable<Pair>
-    /// The bucket that the next change looks at.
-    var cursor = 0
+    // Unchecked: only reached through a dictionary, and exclusive access to that is checked or known already.
+    @exclusivity(unchecked) var table: CompactTable<Pair>
 
-    init(_ table: consuming CompactTable<Pair>) { self.table = table }
+    init(_ table: consuming CompactTable<Pair>) { unsafe self.table = table }
   }
 
   fileprivate struct Pair: CompactTableElement {
@@ -42,7 +43,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The storage, not shared with any copy of the dictionary.
   private mutating func makeUnique() -> Storage {
     if !isKnownUniquelyReferenced(&storage) {
-      storage = Storage(storage?.table.copy() ?? CompactTable())
+      storage = unsafe Storage(storage?.table.copy() ?? CompactTable())
     }
     return unsafe storage.unsafelyUnwrapped
   }
@@ -70,7 +71,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(n) in the entries held: each is looked at.
   public var count: Int {
     var count = 0
-    storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
+    unsafe storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
     return count
   }
 
@@ -80,16 +81,16 @@ extension WeakValueDictionary {
   public var isEmpty: Bool { !contains { _ in true } }
 
   /// How many entries are held, the dead ones that have not been dropped yet included.
-  var heldCount: Int { storage?.table.count ?? 0 }
+  var heldCount: Int { unsafe storage?.table.count ?? 0 }
 
   func entry(forKey key: Key) -> WeakEntry? {
     guard let storage else { return nil }
-    return storage.table.find(key)?.element.entry
+    return unsafe storage.table.find(key)?.element.entry
   }
 
   /// Calls `body` for every entry, dead ones included.
   func forEachEntry(_ body: (WeakEntry) -> Void) {
-    storage?.table.forEach { body($0.entry) }
+    unsafe storage?.table.forEach { body($0.entry) }
   }
 }
 
@@ -106,12 +107,13 @@ extension WeakValueDictionary {
   /// - Complexity: O(1), amortised and on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
-    guard let captured = CapturedDependency.of(value) else {
+    guard let form = StoredForm.of(value, as: Value.self) else {
       preconditionFailure(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )
     }
-    let replaced = update(WeakEntry(captured), forKey: key)
+    let replaced = update(WeakEntry(form), forKey: key)
+    withExtendedLifetime(value) {}
     dropDeadEntriesInTurn()
     return replaced?.load(as: Value.self)
   }
@@ -138,15 +140,15 @@ extension WeakValueDictionary {
     guard storage != nil else { return }
     let storage = makeUnique()
     var dead: [Key] = []
-    storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
-    for key in dead { storage.table.remove(key) }
+    unsafe storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
+    for key in dead { unsafe storage.table.remove(key) }
   }
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
     let storage = makeUnique()
-    guard let place = storage.table.find(key) else {
-      storage.table.insert(Pair(key: key, entry: entry))
+    guard let place = unsafe storage.table.find(key) else {
+      unsafe storage.table.insert(Pair(key: key, entry: entry))
       return nil
     }
     let replaced = place.element.entry
@@ -158,8 +160,8 @@ extension WeakValueDictionary {
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
     guard storage != nil else { return nil }
     let storage = makeUnique()
-    let removed = storage.table.remove(key)
-    if storage.table.isEmpty { self.storage = nil }
+    let removed = unsafe storage.table.remove(key)
+    if unsafe storage.table.isEmpty { self.storage = nil }
     return removed?.entry
   }
 
@@ -181,14 +183,14 @@ extension WeakValueDictionary {
   private mutating func deadElementsInTurn() -> [Pair] {
     guard heldCount > Self.smallCount else { return [] }
     let storage = makeUnique()
-    let capacity = storage.table.capacity
+    let capacity = unsafe storage.table.capacity
     var dead: [Pair] = []
     var remaining = 1
     var looked = 0
     while remaining > 0, looked < capacity {
-      storage.cursor = (storage.cursor + 1) & (capacity - 1)
+      cursor = (cursor + 1) & (capacity - 1)
       looked += 1
-      guard let element = storage.table.element(inBucket: storage.cursor) else { continue }
+      guard let element = unsafe storage.table.element(inBucket: cursor) else { continue }
       if element.entry.object == nil {
         dead.append(element)
         remaining = Self.patience
@@ -211,9 +213,9 @@ extension WeakValueDictionary: Sequence {
     /// The next live pair, or nil at the end.
     public mutating func next() -> (key: Key, value: Value)? {
       guard let storage = dictionary.storage else { return nil }
-      while bucket < storage.table.capacity {
+      while unsafe bucket < storage.table.capacity {
         defer { bucket += 1 }
-        if let element = storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self) {
+        if let element = unsafe storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self) {
           return (element.key, value)
         }
       }

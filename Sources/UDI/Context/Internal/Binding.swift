@@ -1,35 +1,53 @@
 /// A binding: the weak entry for one key in one context.
 ///
-final class Binding: WeakEntry, @unchecked Sendable {
+class Binding: WeakEntry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock; lookups read only what is constant.
 
-  let key: KeyIdentity
-  let site: CallSite
+  /// Who called the verb that made it.
+  enum Binder: UInt8 {
+    case context
+    /// The bound object itself.
+    case instance
+    /// Another object: it is a `HelperBinding`.
+    case other
+  }
+
+  final let binder: Binder
   /// Whether `multiBind` made it, which an object's later attachments leave alone.
-  let isMulti: Bool
+  final let isMulti: Bool
   /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
-  let isExact: Bool
-
-  /// Where it is bound; nil before and afterwards.
-  var node: Node?
+  final let isExact: Bool
   /// Orders the bindings of one context.
-  var serial: UInt32 = 0
-  /// Who bound it, if an object did. That is withdrawn with its binder, so the reference never dangles.
-  var binder: Unretained<UDIAttachment>?
+  final var serial: UInt32 = 0
+  final let key: KeyIdentity
+  /// Where it is bound; nil before and afterwards.
+  final var node: Node?
   /// The other bindings of the same instance.
-  var previousOfInstance: Unretained<Binding>?
-  var nextOfInstance: Unretained<Binding>?
+  final var previousOfInstance: Unretained<Binding>?
+  final var nextOfInstance: Unretained<Binding>?
+  final let site: CallSite
 
-  init(
-    _ dependency: CapturedDependency, as type: Any.Type, key: KeyIdentity, site: CallSite, isMulti: Bool,
-    binder: UDIAttachment?
-  ) {
-    self.key = key
-    self.site = site
-    self.isMulti = isMulti
-    self.binder = binder.map { Unretained($0) }
-    isExact = dependency.form.isComplete && ObjectIdentifier(type) == key.type.metatype
-    super.init(dependency)
+  init(_ offer: borrowing Offer, binder: Binder) {
+    let (identity, token) = TypeIdentity.andToken(of: offer.type)
+    self.binder = binder
+    isMulti = offer.isMulti
+    isExact = offer.form.isComplete && token.isExact
+    key = KeyIdentity.of(identity, offer.name)
+    site = offer.site
+    super.init(offer.form)
+  }
+}
+
+/// A binding of another instance than the object whose verb made it.
+final class HelperBinding: Binding, @unchecked Sendable {
+  // Unchecked: it adds a constant.
+
+  /// Whose verb made it. The binding is withdrawn with that object, so the reference never dangles.
+  let maker: Unretained<UDIAttachment>
+
+  init(_ offer: borrowing Offer, maker: UDIAttachment) {
+    self.maker = Unretained(maker)
+    super.init(offer, binder: .other)
   }
 }
 
@@ -68,7 +86,7 @@ extension Binding {
     } else {
       unsafe Tree.instances.insert(InstanceChain(first: me))
     }
-    if let binder = binder { binder.object.didBind(self) }
+    if binder == .other, let helper = self as? HelperBinding { helper.maker.object.didBind(helper) }
   }
 
   /// Takes the binding out of those lists. Under the tree lock.
@@ -83,7 +101,6 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     previousOfInstance = nil
     nextOfInstance = nil
-    if let binder = binder { binder.object.didUnbind(self) }
-    binder = nil
+    if binder == .other, let helper = self as? HelperBinding { helper.maker.object.didUnbind(helper) }
   }
 }

@@ -10,7 +10,7 @@ extension Node {
     let replaced = bindings.update(binding, forKey: binding.key)
     binding.enlist()
     setBinding(binding, forKey: binding.key.id)
-    if let replaced = replaced as? Binding {
+    if let replaced = replaced?.binding {
       replaced.node = nil
       replaced.delist()
       garbage.add(replaced)
@@ -20,7 +20,7 @@ extension Node {
         if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
       }
     }
-    for dead in bindings.deadEntriesInTurn() { (dead as? Binding)?.withdraw(&garbage) }
+    for dead in bindings.deadEntriesInTurn() { dead.binding.withdraw(&garbage) }
   }
 
   /// The binding that a lookup finds, dead or alive.
@@ -45,6 +45,11 @@ extension Node {
     guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
     return slot.element.best.object
   }
+}
+
+extension WeakEntry {
+  /// The entry as what it is in a node's dictionary: only `bind` puts entries there.
+  var binding: Binding { unsafe unsafeDowncast(self, to: Binding.self) }
 }
 
 extension Binding {

@@ -127,7 +127,7 @@ extension Node {
     let isOutermost = Tree.change { garbage in
       let children = orphanChildren()
       bindings.forEachEntry { entry in
-        guard let binding = entry as? Binding else { return }
+        let binding = entry.binding
         binding.node = nil
         binding.delist()
         garbage.add(binding)

@@ -46,7 +46,7 @@ extension Node {
       guard let slot = slots.find(key) else {
         guard let new, let below = child.slots.find(key) else { return (nil, nil) }
         let made = Slot(
-          key: key, best: below.element.best, children: .one(child), depth: new.depth + 1)
+          key: key, best: below.element.best, children: .one(.init(child)), depth: new.depth + 1)
         slots.insert(made)
         return (nil, made.state)
       }

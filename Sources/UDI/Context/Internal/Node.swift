@@ -47,6 +47,14 @@ struct Node: Equatable, @unchecked Sendable {
     unsafe storage.deallocate()
   }
 
+  /// The address of the memory, which tells nodes apart.
+  var address: UnsafeRawPointer { unsafe UnsafeRawPointer(storage) }
+
+  /// Remakes a node from its `address`.
+  init(address: UnsafeRawPointer) {
+    unsafe storage = UnsafeMutablePointer(mutating: address.assumingMemoryBound(to: Storage.self))
+  }
+
   static func == (left: Node, right: Node) -> Bool { unsafe left.storage == right.storage }
 }
 

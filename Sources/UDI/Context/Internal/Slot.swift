@@ -43,18 +43,38 @@ struct Rank: Comparable {
   }
 }
 
+/// A child that has a slot for one key.
+struct RankedChild {
+  let rank: Rank
+  let node: Node
+}
+
 /// The children of a node that have a slot for one key, the nearest first.
 ///
-/// Most slots have no child or one: those need no memory of their own.
+/// Most slots have no child or one: those need no memory of their own. A word in size.
 enum RankedChildren {
   case none
-  case one(Node)
+  case one(NodeWord)
+  /// Two or more in the order of their ranks.
+  case few(ContiguousArray<RankedChild>)
+  /// More than `RankedBlocks.limit`.
   case many(RankedBlocks)
+
+  /// A node, as a pointer of a kind whose unused bits tell the cases of the enum apart: a class reference's. It is never used
+  /// as one.
+  @safe
+  struct NodeWord {
+    private final class Never {}
+    private let word: Unmanaged<Never>
+    init(_ node: Node) { unsafe word = .fromOpaque(node.address) }
+    var node: Node { unsafe Node(address: word.toOpaque()) }
+  }
 
   var first: Node? {
     switch self {
     case .none: nil
-    case .one(let node): node
+    case .one(let word): word.node
+    case .few(let children): children[0].node
     case .many(let blocks): blocks.first
     }
   }
@@ -63,7 +83,8 @@ enum RankedChildren {
   func forEach(_ body: (Node) -> Void) {
     switch self {
     case .none: break
-    case .one(let node): body(node)
+    case .one(let word): body(word.node)
+    case .few(let children): for child in children { body(child.node) }
     case .many(let blocks): blocks.forEach(body)
     }
   }
@@ -72,16 +93,28 @@ enum RankedChildren {
   ///
   /// - Parameter rankOf: The present rank of the other child, where there is one alone.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
+    let new = RankedChild(rank: rank, node: child)
     switch self {
     case .none:
-      self = .one(child)
-    case .one(let other):
-      let blocks = RankedBlocks()
-      blocks.insert(other, at: rankOf(other))
-      blocks.insert(child, at: rank)
-      self = .many(blocks)
+      self = .one(NodeWord(child))
+    case .one(let word):
+      let other = RankedChild(rank: rankOf(word.node), node: word.node)
+      self = .few(other.rank < rank ? [other, new] : [new, other])
+    case .few(var children):
+      // Taken out, so that the array is changed in place.
+      self = .none
+      if children.count == RankedBlocks.limit {
+        let blocks = RankedBlocks(children)
+        blocks.insert(new)
+        self = .many(blocks)
+        return
+      }
+      // Grows by half, not to the double: there is one such array for each key at each context.
+      if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
+      children.insert(new, at: children.partition { $0.rank < rank })
+      self = .few(children)
     case .many(let blocks):
-      blocks.insert(child, at: rank)
+      blocks.insert(new)
     }
   }
 
@@ -90,46 +123,43 @@ enum RankedChildren {
     switch self {
     case .none: break
     case .one: self = .none
+    case .few(var children):
+      self = .none
+      let index = children.partition { $0.rank < rank }
+      children.remove(at: index)
+      self = children.count == 1 ? .one(NodeWord(children[0].node)) : .few(children)
     case .many(let blocks):
       blocks.remove(at: rank)
-      if let only = blocks.only { self = .one(only) }
+      if let children = blocks.few { self = .few(children) }
     }
   }
 }
 
-/// Two children or more in the order of their ranks, in sorted blocks of at most 128.
+/// Many children in the order of their ranks, in sorted blocks of at most 128.
 ///
 /// Complexity: O(log n) to find a place, and moving part of one block and of the list of blocks to insert or remove there.
 final class RankedBlocks {
-  private struct Element {
-    let rank: Rank
-    let node: Node
-  }
-
-  private static var limit: Int { 128 }
+  static var limit: Int { 128 }
 
   /// No block is empty.
-  private var blocks: ContiguousArray<ContiguousArray<Element>> = []
+  private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
+
+  init(_ children: ContiguousArray<RankedChild>) { blocks = [children] }
 
   var first: Node? { blocks.first?.first?.node }
 
-  /// The only child, where there is no more than one left.
-  var only: Node? { blocks.count == 1 && blocks[0].count == 1 ? blocks[0][0].node : nil }
+  /// The children where there are few enough to do without this: half a block, so that it does not go to and fro.
+  var few: ContiguousArray<RankedChild>? { blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil }
 
   func forEach(_ body: (Node) -> Void) {
-    for block in blocks { for element in block { body(element.node) } }
+    for block in blocks { for child in block { body(child.node) } }
   }
 
-  func insert(_ node: Node, at rank: Rank) {
-    let element = Element(rank: rank, node: node)
-    guard !blocks.isEmpty else {
-      blocks.append([element])
-      return
-    }
+  func insert(_ child: RankedChild) {
     // The last block that begins before the rank, or the first.
-    let index = max(0, blocks.partition { $0[0].rank < rank } - 1)
-    let offset = blocks[index].partition { $0.rank < rank }
-    blocks[index].insert(element, at: offset)
+    let index = max(0, blocks.partition { $0[0].rank < child.rank } - 1)
+    let offset = blocks[index].partition { $0.rank < child.rank }
+    blocks[index].insert(child, at: offset)
     guard blocks[index].count > Self.limit else { return }
     // At the end of the list split off a small block: children mostly arrive in order, and so fill their blocks.
     let middle = index == blocks.count - 1 ? Self.limit : Self.limit / 2
@@ -142,7 +172,6 @@ final class RankedBlocks {
     let index = blocks.partition { $0[0].rank <= rank } - 1
     guard index >= 0 else { return }
     let offset = blocks[index].partition { $0.rank < rank }
-    guard offset < blocks[index].count, blocks[index][offset].rank == rank else { return }
     blocks[index].remove(at: offset)
     if blocks[index].isEmpty { blocks.remove(at: index) }
   }

@@ -37,8 +37,8 @@
 enum Tree {
   static let lock = Lock()
 
-  /// Guarded by `lock`: where each instance is bound, whichever context it is in.
-  nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
+  /// Guarded by `lock`, which excludes overlapping accesses: where each instance is bound, whichever context it is in.
+  @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   nonisolated(unsafe) static var teardowns: [Teardown] = []

@@ -26,6 +26,14 @@ final class TypeIdentity: Sendable {
     unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
   }
 
+  /// The identity of a type, and what is known of the type.
+  static func andToken(of type: Any.Type) -> (TypeIdentity, TypeToken) {
+    let metatype = ObjectIdentifier(type)
+    if let found = TypeTable.find(metatype) { return (found.identity.object, found.token) }
+    let identity = TypeTable.intern(type)
+    return (identity, TypeToken(identity, metatype))
+  }
+
   /// The identity of a type.
   static func of(_ type: Any.Type) -> TypeIdentity {
     let metatype = ObjectIdentifier(type)
@@ -33,15 +41,35 @@ final class TypeIdentity: Sendable {
   }
 }
 
-/// What a lookup needs of a type. It takes two nanoseconds to find, but at the first sight of a type, which computes the string.
+/// What is known of a type. It takes two nanoseconds to find, but at the first sight of a type, which computes the string.
 struct TypeToken {
-  /// The `TypeIdentity.id`, and in the lowest bit whether the type is the one that its identity's `metatype` is of.
+  /// Facts about a type that are found out once.
+  struct Facts: OptionSet {
+    let rawValue: UInt
+
+    /// The type is the very one that bindings under its key are normally captured as (`TypeIdentity.metatype`), so that
+    /// their form fits it.
+    static let isExact = Facts(rawValue: 1)
+    /// All its values are references to class instances, in their first word: a class, or a protocol bound to classes.
+    static let holdsReferences = Facts(rawValue: 2)
+    /// A class of which is known whether it conforms to `UDIObject`, and the answer.
+    static let isClassified = Facts(rawValue: 4)
+    static let isObject = Facts(rawValue: 8)
+  }
+
+  /// The `TypeIdentity.id`, and in the lowest four bits the facts.
   fileprivate let word: UInt
 
   /// The id of the type's key without a name.
-  @inline(__always) var id: UInt64 { UInt64(word >> 1) }
-  /// Whether the type is the very one that bindings under its key are normally captured as, so that their form fits it.
-  @inline(__always) var isExact: Bool { word & 1 != 0 }
+  @inline(__always) var id: UInt64 { UInt64(word >> 4) }
+  @inline(__always) var isExact: Bool { facts.contains(.isExact) }
+  @inline(__always) var facts: Facts { Facts(rawValue: word & 15) }
+
+  /// Adds facts to what is known of a type.
+  static func note(_ facts: Facts, of type: Any.Type) {
+    _ = TypeIdentity.of(type)
+    TypeTable.note(facts, ObjectIdentifier(type))
+  }
 
   @inline(__always)
   static func of(_ type: Any.Type) -> TypeToken {
@@ -53,7 +81,7 @@ struct TypeToken {
   fileprivate init(word: UInt) { self.word = word }
 
   fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
-    word = UInt(identity.id) << 1 | (identity.metatype == metatype ? 1 : 0)
+    word = UInt(identity.id) << 4 | (identity.metatype == metatype ? Facts.isExact.rawValue : 0)
   }
 }
 
@@ -88,6 +116,20 @@ private enum TypeTable {
 
   @inline(__always)
   static func find(_ metatype: ObjectIdentifier) -> Found? {
+    guard let bucket = unsafe bucket(metatype) else { return nil }
+    return unsafe Found(
+      token: TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)),
+      identity: Unretained(address: bucket.pointee.identity.load(ordering: .relaxed)))
+  }
+
+  /// Adds facts to a type that is in the table.
+  static func note(_ facts: TypeToken.Facts, _ metatype: ObjectIdentifier) {
+    // Under the lock, so that they are not lost in a table that is just being replaced.
+    lock.withLock { unsafe _ = bucket(metatype)?.pointee.token.bitwiseOr(facts.rawValue, ordering: .relaxed) }
+  }
+
+  @inline(__always)
+  private static func bucket(_ metatype: ObjectIdentifier) -> UnsafeMutablePointer<Bucket>? {
     let packed = current.load(ordering: .acquiring)
     guard packed != 0 else { return nil }
     let address = UInt(bitPattern: metatype)
@@ -96,11 +138,7 @@ private enum TypeTable {
     while true {
       let bucket = unsafe buckets.base + index
       let found = unsafe bucket.pointee.metatype.load(ordering: .acquiring)
-      if found == address {
-        return unsafe Found(
-          token: TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)),
-          identity: Unretained(address: bucket.pointee.identity.load(ordering: .relaxed)))
-      }
+      if found == address { return unsafe bucket }
       if found == 0 { return nil }
       index = unsafe (index &+ 1) & buckets.mask
     }
