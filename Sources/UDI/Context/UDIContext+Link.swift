@@ -168,12 +168,16 @@ extension UDIContext {
 /// Gives a lookup memory for the dependency, and makes a value of its type from the answer.
 ///
 /// Compiled in the caller's module, where the type is known: a cast, where one is needed at all, is then specialised.
+///
+/// The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
+/// place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and
+/// only values of such types are ever written. A value that is first moved into an optional costs as much as the lookup's lock.
 @inlinable
 @inline(__always)
 func receive<Dependency>(
   _ type: Dependency.Type, _ lookUp: (UnsafeMutableRawPointer) -> LookupAnswer
 ) -> Dependency? {
-  unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
+  unsafe withUnsafeTemporaryAllocation(of: Dependency?.self, capacity: 1) { memory in
     let address = unsafe memory.baseAddress.unsafelyUnwrapped
     switch unsafe lookUp(UnsafeMutableRawPointer(address)) {
     case .written: return unsafe address.move()

@@ -48,18 +48,23 @@ struct StoredForm {
   /// - Parameter memory: Uninitialised memory for a value of the type that the form was captured from.
   @inline(__always)
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
-    let value = unsafe memory.assumingMemoryBound(to: UInt.self)
-    unsafe value[0] = UInt(bitPattern: Unmanaged.passRetained(object).toOpaque())
+    // As an initialisation, which hands over the reference instead of counting it once more.
+    unsafe memory.initializeMemory(as: AnyObject.self, to: object)
+    let word = MemoryLayout<UInt>.size
     switch shape {
     case .incomplete, .one: break
-    case .two: unsafe value[1] = words.0
+    case .two:
+      unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
     case .three:
-      unsafe value[1] = words.0
-      unsafe value[2] = words.1
-    case .open: unsafe value[3] = words.0
-    case .openWithWitness:
-      unsafe value[3] = words.0
-      unsafe value[4] = words.1
+      unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
+      unsafe memory.storeBytes(of: words.1, toByteOffset: 2 * word, as: UInt.self)
+    case .open, .openWithWitness:
+      // In pairs, because that is how the caller will read them: a load that spans two recent stores waits until both have
+      // reached the cache. The buffer's second and third word are not in use.
+      let reference = unsafe memory.load(as: UInt.self)
+      unsafe memory.storeBytes(of: SIMD2(reference, 0), as: SIMD2<UInt>.self)
+      unsafe memory.storeBytes(of: SIMD2(0, words.0), toByteOffset: 2 * word, as: SIMD2<UInt>.self)
+      if shape == .openWithWitness { unsafe memory.storeBytes(of: words.1, toByteOffset: 4 * word, as: UInt.self) }
     }
   }
 }
