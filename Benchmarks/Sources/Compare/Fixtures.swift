@@ -27,7 +27,25 @@ protocol K17: AnyObject, Sendable {}
 protocol K18: AnyObject, Sendable {}
 protocol K19: AnyObject, Sendable {}
 
-final class Plain: Service, Open, K0, K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, K12, K13, K14, K15, K16, K17, K18, K19 {}
+/// Sixteen keys that are bound for a moment only.
+protocol F0: AnyObject, Sendable {}
+protocol F1: AnyObject, Sendable {}
+protocol F2: AnyObject, Sendable {}
+protocol F3: AnyObject, Sendable {}
+protocol F4: AnyObject, Sendable {}
+protocol F5: AnyObject, Sendable {}
+protocol F6: AnyObject, Sendable {}
+protocol F7: AnyObject, Sendable {}
+protocol F8: AnyObject, Sendable {}
+protocol F9: AnyObject, Sendable {}
+protocol F10: AnyObject, Sendable {}
+protocol F11: AnyObject, Sendable {}
+protocol F12: AnyObject, Sendable {}
+protocol F13: AnyObject, Sendable {}
+protocol F14: AnyObject, Sendable {}
+protocol F15: AnyObject, Sendable {}
+
+final class Plain: Service, Open, F0, F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15, K0, K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, K12, K13, K14, K15, K16, K17, K18, K19 {}
 
 final class Member: Service, Open, UDIObject {
   let _attachedContext = UDIAttachment()
@@ -63,6 +81,25 @@ let keys: [KeyVerbs] = [
   verbs((any K17).self) { $0 },
   verbs((any K18).self) { $0 },
   verbs((any K19).self) { $0 },
+]
+
+let freshKeys: [KeyVerbs] = [
+  verbs((any F0).self) { $0 },
+  verbs((any F1).self) { $0 },
+  verbs((any F2).self) { $0 },
+  verbs((any F3).self) { $0 },
+  verbs((any F4).self) { $0 },
+  verbs((any F5).self) { $0 },
+  verbs((any F6).self) { $0 },
+  verbs((any F7).self) { $0 },
+  verbs((any F8).self) { $0 },
+  verbs((any F9).self) { $0 },
+  verbs((any F10).self) { $0 },
+  verbs((any F11).self) { $0 },
+  verbs((any F12).self) { $0 },
+  verbs((any F13).self) { $0 },
+  verbs((any F14).self) { $0 },
+  verbs((any F15).self) { $0 },
 ]
 
 @inline(__always)

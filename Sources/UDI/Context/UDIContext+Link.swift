@@ -147,13 +147,19 @@ extension UDIContext {
   func lookUpAll<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
-    allDependencies(type, name, search, ofAnyName: ofAnyName).compactMap { $0.value(as: type) }
+    let found = allDependencies(type, name, search, ofAnyName: ofAnyName)
+    var all: [Dependency] = []
+    all.reserveCapacity(found.count)
+    for _ in 0..<found.count {
+      if let dependency = unsafe receive(type, { unsafe found.next(into: $0) }) { all.append(dependency) }
+    }
+    return all
   }
 
   @usableFromInline
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
-  ) -> ContiguousArray<FoundDependency> {
+  ) -> FoundDependencies {
     node.allDependencies(type, name, search, ofAnyName: ofAnyName)
   }
 

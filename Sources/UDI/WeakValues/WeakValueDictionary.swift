@@ -37,7 +37,17 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let key: Key
     var entry: WeakEntry
 
-    static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
+    @inline(__always)
+    static func hash(_ key: Key) -> UInt {
+      // The keys of a context's own dictionary are numbered, and nobody chooses the numbers in order to collide. The compiler
+      // decides this where it specialises the dictionary.
+      if Key.self == KeyIdentity.self {
+        return unsafe withUnsafeBytes(of: key) { bytes in
+          unsafe bytes.load(as: Unretained<KeyIdentity>.self).read { scrambled(UInt($0.id)) }
+        }
+      }
+      return scrambled(UInt(bitPattern: key.hashValue))
+    }
   }
 
   /// The storage, not shared with any copy of the dictionary.
@@ -160,9 +170,7 @@ extension WeakValueDictionary {
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
     guard storage != nil else { return nil }
     let storage = makeUnique()
-    let removed = unsafe storage.table.remove(key)
-    if unsafe storage.table.isEmpty { self.storage = nil }
-    return removed?.entry
+    return unsafe storage.table.remove(key)?.entry
   }
 
   /// Dictionaries up to this size are left alone: the constant in what dead entries may cost.
@@ -173,15 +181,18 @@ extension WeakValueDictionary {
   /// Looks at the next entry in turn, and while dead ones are found at more of them; to be called after each change.
   ///
   /// - Returns: The dead entries, which are still in the dictionary.
-  mutating func deadEntriesInTurn() -> [WeakEntry] { deadElementsInTurn().map(\.entry) }
+  @inline(__always)
+  mutating func deadEntriesInTurn() -> [WeakEntry] {
+    heldCount > Self.smallCount ? deadElementsInTurn().map(\.entry) : []
+  }
 
   private mutating func dropDeadEntriesInTurn() {
+    guard heldCount > Self.smallCount else { return }
     let dead = deadElementsInTurn()
     for element in dead { _ = removeEntry(forKey: element.key) }
   }
 
   private mutating func deadElementsInTurn() -> [Pair] {
-    guard heldCount > Self.smallCount else { return [] }
     let storage = makeUnique()
     let capacity = unsafe storage.table.capacity
     var dead: [Pair] = []

@@ -17,14 +17,11 @@ class Binding: WeakEntry, @unchecked Sendable {
   final let isMulti: Bool
   /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
   final let isExact: Bool
-  /// Orders the bindings of one context.
-  final var serial: UInt32 = 0
+  @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   final let key: KeyIdentity
-  /// Where it is bound; nil before and afterwards.
-  final var node: Node?
-  /// The other bindings of the same instance.
-  final var previousOfInstance: Unretained<Binding>?
-  final var nextOfInstance: Unretained<Binding>?
+  @exclusivity(unchecked) private final var uncheckedNode: Node?
+  @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
+  @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
   final let site: CallSite
 
   init(_ offer: borrowing Offer, binder: Binder) {
@@ -35,6 +32,34 @@ class Binding: WeakEntry, @unchecked Sendable {
     key = KeyIdentity.of(identity, offer.name)
     site = offer.site
     super.init(offer.form)
+  }
+}
+
+// MARK: - Guarded by the tree lock, which excludes overlapping accesses without a check of each
+
+extension Binding {
+  /// Orders the bindings of one context.
+  var serial: UInt32 {
+    get { unsafe uncheckedSerial }
+    set { unsafe uncheckedSerial = newValue }
+  }
+
+  /// Where it is bound; nil before and afterwards.
+  var node: Node? {
+    get { unsafe uncheckedNode }
+    set { unsafe uncheckedNode = newValue }
+  }
+
+  /// The binding of the same instance that was made after this one.
+  var previousOfInstance: Unretained<Binding>? {
+    get { unsafe uncheckedPrevious }
+    set { unsafe uncheckedPrevious = newValue }
+  }
+
+  /// The binding of the same instance that was made before this one.
+  var nextOfInstance: Unretained<Binding>? {
+    get { unsafe uncheckedNext }
+    set { unsafe uncheckedNext = newValue }
   }
 }
 
@@ -65,10 +90,10 @@ struct InstanceChain: CompactTableElement {
   /// The bindings at an address. Under the tree lock.
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
-    while let current = next {
+    while let current = next?.object {
       // Read first: `body` may withdraw the binding.
-      next = current.object.nextOfInstance
-      body(current.object)
+      next = current.nextOfInstance
+      body(current)
     }
   }
 }

@@ -11,29 +11,23 @@ extension Node {
   /// - Complexity: O(contexts that have the key at them or below them, and above a hit), whatever else the tree holds.
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
-  ) -> ContiguousArray<FoundDependency> {
-    let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+  ) -> FoundDependencies {
+    let (identity, token) = TypeIdentity.andToken(of: type)
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = search ?? defaultSearch
       let keys = ofAnyName ? keys(of: identity, search) : [key.id]
-      var found = FoundDependencies(keys: keys, isExact: isExact)
-      switch search {
-      case .local:
-        found.collect(from: self)
-      case .ancestors:
-        var next: Node? = self
-        while let node = next {
-          found.collect(from: node)
-          next = node.parent
-        }
-      case .descendants:
-        found.collectBreadthFirst(from: self)
+      let found = FoundDependencies(isExact: token.isExact)
+      if keys.count == 1 {
+        found.collect(keys[0], from: self, search)
+      } else {
+        found.collect(keys, from: self, search)
       }
       for binding in found.dead { binding.withdraw(&garbage) }
+      found.dead = []
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
       garbage.add(key)
-      return found.live
+      return found
     }
   }
 
@@ -44,7 +38,7 @@ extension Node {
     var next: Node? = self
     while let node = next {
       node.slots.forEach { slot in
-        if slot.best.object.key.type === type { keys.insert(slot.key) }
+        if slot.best.read({ $0.key.type === type }) { keys.insert(slot.key) }
       }
       next = search == .ancestors ? node.parent : nil
     }
@@ -52,83 +46,113 @@ extension Node {
   }
 }
 
-/// A live dependency that a lookup of all has found.
+/// What a lookup of all has found.
+///
+/// The references are counted when they are loaded, and that count goes over to the values that the caller makes of them.
 @usableFromInline
-struct FoundDependency {
-  @usableFromInline let object: AnyObject
-  let form: StoredForm
-  @usableFromInline let isExact: Bool
-
-  @inlinable
-  func value<Dependency>(as type: Dependency.Type) -> Dependency? {
-    guard isExact else { return object as? Dependency }
-    return unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { memory in
-      let address = unsafe memory.baseAddress.unsafelyUnwrapped
-      unsafe write(to: UnsafeMutableRawPointer(address))
-      return unsafe address.move()
-    }
+@safe
+final class FoundDependencies {
+  private struct Found {
+    let object: AnyObject
+    let form: StoredForm
+    let isExact: Bool
   }
 
+  private let isExact: Bool
+  private var live: UnsafeMutableBufferPointer<Found>
+  fileprivate var dead: [Binding] = []
+  @usableFromInline private(set) var count = 0
+  private var taken = 0
+
+  fileprivate init(isExact: Bool) {
+    self.isExact = isExact
+    unsafe live = .init(start: nil, count: 0)
+  }
+
+  deinit {
+    for index in taken..<count { unsafe live.deinitializeElement(at: index) }
+    unsafe live.deallocate()
+  }
+
+  /// Takes out the next dependency, as a value at `memory` or as an object that is still to be cast.
+  ///
+  /// - Parameter memory: Uninitialised memory for a value of the requested type.
   @usableFromInline
-  func write(to memory: UnsafeMutableRawPointer) { unsafe form.write(object, to: memory) }
+  func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard taken < count else { return .nothing }
+    let found = unsafe live.moveElement(from: taken)
+    taken += 1
+    guard found.isExact else { return .object(found.object) }
+    unsafe found.form.write(found.object, to: memory)
+    return .written
+  }
+
+  @inline(__always)
+  private func add(_ binding: Binding) {
+    guard let object = binding.object else { return dead.append(binding) }
+    if unsafe count == live.count { grow() }
+    unsafe live.initializeElement(
+      at: count, to: Found(object: object, form: binding.form, isExact: isExact && binding.isExact))
+    count += 1
+  }
+
+  private func grow() {
+    let larger = UnsafeMutableBufferPointer<Found>.allocate(capacity: max(8, count * 2))
+    _ = unsafe larger.moveInitialize(fromContentsOf: live[..<count])
+    unsafe live.deallocate()
+    unsafe live = larger
+  }
 }
 
-/// The state of a lookup of all.
-private struct FoundDependencies {
-  let keys: [UInt64]
-  let isExact: Bool
-  var live: ContiguousArray<FoundDependency> = []
-  var dead: [Binding] = []
+// MARK: - Collecting, under the tree lock
 
-  init(keys: [UInt64], isExact: Bool) {
-    self.keys = keys
-    self.isExact = isExact
-  }
-
-  /// Adds what is bound at a node itself.
-  mutating func collect(from node: Node) {
-    if keys.count == 1 {
-      if let binding = node.ownBinding(keys[0]) { add(binding) }
-    } else {
-      for binding in keys.compactMap(node.ownBinding).sorted(by: { $0.serial < $1.serial }) { add(binding) }
-    }
-  }
-
-  private mutating func add(_ binding: Binding) {
-    if let object = binding.object {
-      live.append(FoundDependency(object: object, form: binding.form, isExact: isExact && binding.isExact))
-    } else {
-      dead.append(binding)
-    }
-  }
-
-  /// Adds what is bound at a node and below it, level by level, entering only branches that lead to something.
-  mutating func collectBreadthFirst(from start: Node) {
+extension FoundDependencies {
+  /// Adds what is bound under one key.
+  fileprivate func collect(_ key: UInt64, from start: Node, _ search: UDISearch) {
     var level = [start]
     while !level.isEmpty {
       var next: [Node] = []
-      for parent in level {
-        collect(from: parent)
+      for node in level {
+        if search == .ancestors, let parent = node.parent { next.append(parent) }
+        guard let slot = node.slots.find(key) else { continue }
+        if slot.element.depth == 0 { slot.element.best.read { add($0) } }
+        guard search == .descendants else { continue }
         let first = next.count
-        for key in keys {
-          parent.slots.find(key)?.element.children.forEach { next.append($0) }
-        }
+        slot.element.children.forEach { next.append($0) }
         // Slots list children nearest first; a level goes by the order in which they were added.
-        let isOrdered = next[first...].isStrictlyOrdered
-        if !isOrdered {
-          let children = Dictionary(grouping: next[first...]) { $0.sequence }
-          next.removeSubrange(first...)
-          for sequence in children.keys.sorted() { next.append(children[sequence, default: []][0]) }
-        }
+        if next.count - first > 1 { next[first...].sort { $0.sequence < $1.sequence } }
+      }
+      level = next
+    }
+  }
+
+  /// Adds what is bound under any of several keys.
+  fileprivate func collect(_ keys: [UInt64], from start: Node, _ search: UDISearch) {
+    var level = [start]
+    while !level.isEmpty {
+      var next: [Node] = []
+      for node in level {
+        if search == .ancestors, let parent = node.parent { next.append(parent) }
+        for binding in keys.compactMap(node.ownBinding).sorted(by: { $0.serial < $1.serial }) { add(binding) }
+        guard search == .descendants else { continue }
+        let first = next.count
+        for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
+        next[first...].sort { $0.sequence < $1.sequence }
+        next.removeRepetitions(from: first)
       }
       level = next
     }
   }
 }
 
-extension ArraySlice<Node> {
-  /// Whether sequence numbers rise, without a repetition.
-  fileprivate var isStrictlyOrdered: Bool {
-    zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
+extension Array<Node> {
+  /// Leaves one of several equal neighbours.
+  fileprivate mutating func removeRepetitions(from start: Int) {
+    var kept = start
+    for index in indices.dropFirst(start) where index == start || self[index] != self[kept - 1] {
+      self[kept] = self[index]
+      kept += 1
+    }
+    removeLast(count - kept)
   }
 }

@@ -37,14 +37,14 @@ struct Node: Equatable, @unchecked Sendable {
 
   /// Allocates a node; whoever does must `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe storage = .allocate(capacity: 1)
+    unsafe storage = allocateMemory(byteCount: MemoryLayout<Storage>.size).bindMemory(to: Storage.self, capacity: 1)
     unsafe storage.initialize(to: Storage(tag: tag, search: search))
   }
 
   /// Frees the memory. Not under a lock: it may hold the last reference to something.
   func free() {
     unsafe storage.deinitialize(count: 1)
-    unsafe storage.deallocate()
+    unsafe freeMemory(storage)
   }
 
   /// The address of the memory, which tells nodes apart.

@@ -33,7 +33,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   deinit {
     if let base = unsafe base {
       unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
-      unsafe base.deallocate()
+      unsafe freeMemory(base)
     }
   }
 
@@ -208,7 +208,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let capacity = minimum
     let hashed = capacity > Self.denseLimit
     let bytes = Self.elementsOffset + capacity * MemoryLayout<Element>.stride + (hashed ? capacity : 0)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: Self.alignment)
+    let memory = unsafe allocateMemory(byteCount: bytes)
     unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: Header(count: 0, capacity: UInt32(capacity)))
     unsafe (memory + Self.elementsOffset).bindMemory(to: Element.self, capacity: capacity)
     if hashed { unsafe Self.tags(Self.elements(memory), capacity).initialize(repeating: 0, count: capacity) }
@@ -219,13 +219,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Frees the memory of a table whose elements have been moved out.
   private mutating func discardMemory() {
-    unsafe base?.deallocate()
+    if let base = unsafe base { unsafe freeMemory(base) }
     unsafe base = nil
   }
 
   // MARK: Layout
-
-  private static var alignment: Int { max(MemoryLayout<Header>.alignment, MemoryLayout<Element>.alignment) }
 
   @inline(__always)
   private static var elementsOffset: Int { max(MemoryLayout<Header>.size, MemoryLayout<Element>.alignment) }
