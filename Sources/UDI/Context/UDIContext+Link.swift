@@ -148,12 +148,19 @@ extension UDIContext {
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
     let found = allDependencies(type, name, search, ofAnyName: ofAnyName)
-    var all: [Dependency] = []
-    all.reserveCapacity(found.count)
-    for _ in 0..<found.count {
-      if let dependency = unsafe receive(type, { unsafe found.next(into: $0) }) { all.append(dependency) }
+    return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
+      for _ in 0..<found.count {
+        let place = unsafe buffer.baseAddress.unsafelyUnwrapped + count
+        switch unsafe found.next(into: UnsafeMutableRawPointer(place)) {
+        case .written: count += 1
+        case .object(let object):
+          guard let dependency = object as? Dependency else { continue }
+          unsafe place.initialize(to: dependency)
+          count += 1
+        case .nothing, .dead: break
+        }
+      }
     }
-    return all
   }
 
   @usableFromInline

@@ -29,7 +29,7 @@ class Binding: WeakEntry, @unchecked Sendable {
     self.binder = binder
     isMulti = offer.isMulti
     isExact = offer.form.isComplete && token.isExact
-    key = KeyIdentity.of(identity, offer.name)
+    key = identity.read { KeyIdentity.of($0, offer.name) }
     site = offer.site
     super.init(offer.form)
   }

@@ -27,7 +27,7 @@ extension Node {
     if child == self || child.hasChildren && isBelow(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
-    if heldContext == nil && rootContext == nil { rootContext = context }
+    remember(context)
 
     let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
@@ -61,12 +61,19 @@ extension Node {
     unlink(child)
     if let context = child.heldContext {
       child.heldContext = nil
-      if child.hasChildren { child.rootContext = context }
+      if child.hasChildren { child.remember(context) }
       garbage.add(context)
     }
   }
 
   var hasChildren: Bool { firstChild != nil }
+
+  /// Notes the context of a node that has, or gets, children, and may come to have no parent.
+  private func remember(_ context: UDIContext) {
+    guard !remembersContext else { return }
+    remembersContext = true
+    rootContext = context
+  }
 
   /// Whether this node is somewhere below another one.
   private func isBelow(_ other: Node) -> Bool {
@@ -124,25 +131,25 @@ extension Node {
   /// of them one after the other.
   func dismantle() {
     let thread = currentThread()
-    let isOutermost = Tree.change { garbage in
+    var (isOutermost, released) = Tree.change { _ in
       let children = orphanChildren()
+      let bindings = bindings
+      self.bindings = WeakValueDictionary()
       bindings.forEachEntry { entry in
-        let binding = entry.binding
-        binding.node = nil
-        binding.delist()
-        garbage.add(binding)
+        entry.binding.node = nil
+        entry.binding.delist()
       }
-      bindings.removeAll()
       // Waits for lookups that came up from a child before it was cut off.
       lock.withLock { slots = CompactTable() }
-      guard !children.isEmpty else { return false }
+      guard !children.isEmpty else { return (false, bindings) }
       if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {
         unsafe Tree.teardowns[index].pending += children
-        return false
+        return (false, bindings)
       }
       unsafe Tree.teardowns.append(Teardown(thread: thread, pending: children))
-      return true
+      return (true, bindings)
     }
+    released.releaseEntries()
     guard isOutermost else { return }
     while let next = Self.nextPending(thread) { _ = consume next }
   }
@@ -164,7 +171,7 @@ extension Node {
       child.nextSibling = nil
       if let context = child.heldContext {
         child.heldContext = nil
-        if child.hasChildren { child.rootContext = context }
+        if child.hasChildren { child.remember(context) }
         children.append(context)
       }
     }

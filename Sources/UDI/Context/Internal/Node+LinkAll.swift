@@ -12,19 +12,14 @@ extension Node {
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
-    let (identity, token) = TypeIdentity.andToken(of: type)
+    let (reference, token) = TypeIdentity.andToken(of: type)
+    let identity = reference.object
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = search ?? defaultSearch
       let keys = ofAnyName ? keys(of: identity, search) : [key.id]
-      let found = FoundDependencies(isExact: token.isExact)
-      if keys.count == 1 {
-        found.collect(keys[0], from: self, search)
-      } else {
-        found.collect(keys, from: self, search)
-      }
-      for binding in found.dead { binding.withdraw(&garbage) }
-      found.dead = []
+      let bindings = keys.count == 1 ? bindings(keys[0], search) : bindings(keys, search)
+      let found = FoundDependencies(bindings, isExact: token.isExact, &garbage)
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
       garbage.add(key)
       return found
@@ -46,7 +41,56 @@ extension Node {
   }
 }
 
-/// What a lookup of all has found.
+// MARK: - In search order, dead or alive
+
+extension Node {
+  // Bindings are collected before any is loaded: a weak load is a barrier, and without one the processor follows
+  // several branches at once, whose nodes are seldom in its cache.
+
+  /// The bindings under one key.
+  private func bindings(_ key: UInt64, _ search: UDISearch) -> ContiguousArray<Unretained<Binding>> {
+    var found: ContiguousArray<Unretained<Binding>> = []
+    var level: ContiguousArray = [self]
+    var next: ContiguousArray<Node> = []
+    while !level.isEmpty {
+      for node in level {
+        if search == .ancestors, let parent = node.parent { next.append(parent) }
+        guard let slot = node.slots.find(key) else { continue }
+        if slot.element.depth == 0 { found.append(slot.element.best) }
+        guard search == .descendants else { continue }
+        let first = next.count
+        slot.element.children.forEach { next.append($0) }
+        if next.count - first > 1 { next.sortBySequence(from: first) }
+      }
+      swap(&level, &next)
+      next.removeAll(keepingCapacity: true)
+    }
+    return found
+  }
+
+  /// The bindings under any of several keys.
+  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Binding>> {
+    var found: ContiguousArray<Unretained<Binding>> = []
+    var level: ContiguousArray = [self]
+    while !level.isEmpty {
+      var next: ContiguousArray<Node> = []
+      for node in level {
+        if search == .ancestors, let parent = node.parent { next.append(parent) }
+        let own = keys.compactMap(node.ownBinding).sorted { $0.serial < $1.serial }
+        found += own.map { Unretained($0) }
+        guard search == .descendants else { continue }
+        let first = next.count
+        for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
+        next.sortBySequence(from: first)
+        next.removeRepetitions(from: first)
+      }
+      level = next
+    }
+    return found
+  }
+}
+
+/// What a lookup of all has found alive.
 ///
 /// The references are counted when they are loaded, and that count goes over to the values that the caller makes of them.
 @usableFromInline
@@ -58,19 +102,31 @@ final class FoundDependencies {
     let isExact: Bool
   }
 
-  private let isExact: Bool
-  private var live: UnsafeMutableBufferPointer<Found>
-  fileprivate var dead: [Binding] = []
-  @usableFromInline private(set) var count = 0
-  private var taken = 0
+  private let live: UnsafeMutableBufferPointer<Found>
+  @usableFromInline let count: Int
+  /// How many have been taken out.
+  @exclusivity(unchecked) private var taken = 0  // Unchecked: it is used by one call on one thread.
 
-  fileprivate init(isExact: Bool) {
-    self.isExact = isExact
-    unsafe live = .init(start: nil, count: 0)
+  /// Loads bindings, and withdraws the dead ones. Under the tree lock.
+  fileprivate init(_ bindings: ContiguousArray<Unretained<Binding>>, isExact: Bool, _ garbage: inout Garbage) {
+    var dead: [Binding] = []
+    var count = 0
+    let live = UnsafeMutableBufferPointer<Found>.allocate(capacity: bindings.count)
+    for reference in bindings {
+      reference.read { binding in
+        guard let object = binding.object else { return dead.append(binding) }
+        unsafe live.initializeElement(
+          at: count, to: Found(object: object, form: binding.form, isExact: isExact && binding.isExact))
+        count += 1
+      }
+    }
+    unsafe self.live = unsafe live
+    self.count = count
+    for binding in dead { binding.withdraw(&garbage) }
   }
 
   deinit {
-    for index in taken..<count { unsafe live.deinitializeElement(at: index) }
+    for index in unsafe taken..<count { unsafe live.deinitializeElement(at: index) }
     unsafe live.deallocate()
   }
 
@@ -79,73 +135,31 @@ final class FoundDependencies {
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
   @usableFromInline
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard taken < count else { return .nothing }
+    guard unsafe taken < count else { return .nothing }
     let found = unsafe live.moveElement(from: taken)
-    taken += 1
+    unsafe taken += 1
     guard found.isExact else { return .object(found.object) }
     unsafe found.form.write(found.object, to: memory)
     return .written
   }
-
-  @inline(__always)
-  private func add(_ binding: Binding) {
-    guard let object = binding.object else { return dead.append(binding) }
-    if unsafe count == live.count { grow() }
-    unsafe live.initializeElement(
-      at: count, to: Found(object: object, form: binding.form, isExact: isExact && binding.isExact))
-    count += 1
-  }
-
-  private func grow() {
-    let larger = UnsafeMutableBufferPointer<Found>.allocate(capacity: max(8, count * 2))
-    _ = unsafe larger.moveInitialize(fromContentsOf: live[..<count])
-    unsafe live.deallocate()
-    unsafe live = larger
-  }
 }
 
-// MARK: - Collecting, under the tree lock
-
-extension FoundDependencies {
-  /// Adds what is bound under one key.
-  fileprivate func collect(_ key: UInt64, from start: Node, _ search: UDISearch) {
-    var level = [start]
-    while !level.isEmpty {
-      var next: [Node] = []
-      for node in level {
-        if search == .ancestors, let parent = node.parent { next.append(parent) }
-        guard let slot = node.slots.find(key) else { continue }
-        if slot.element.depth == 0 { slot.element.best.read { add($0) } }
-        guard search == .descendants else { continue }
-        let first = next.count
-        slot.element.children.forEach { next.append($0) }
-        // Slots list children nearest first; a level goes by the order in which they were added.
-        if next.count - first > 1 { next[first...].sort { $0.sequence < $1.sequence } }
+extension ContiguousArray<Node> {
+  /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
+  fileprivate mutating func sortBySequence(from start: Int) {
+    // Mostly few, and mostly in order already.
+    guard count - start <= 16 else { return self[start...].sort { $0.sequence < $1.sequence } }
+    for index in indices.dropFirst(start + 1) {
+      let node = self[index]
+      var place = index
+      while place > start, self[place - 1].sequence > node.sequence {
+        self[place] = self[place - 1]
+        place -= 1
       }
-      level = next
+      self[place] = node
     }
   }
 
-  /// Adds what is bound under any of several keys.
-  fileprivate func collect(_ keys: [UInt64], from start: Node, _ search: UDISearch) {
-    var level = [start]
-    while !level.isEmpty {
-      var next: [Node] = []
-      for node in level {
-        if search == .ancestors, let parent = node.parent { next.append(parent) }
-        for binding in keys.compactMap(node.ownBinding).sorted(by: { $0.serial < $1.serial }) { add(binding) }
-        guard search == .descendants else { continue }
-        let first = next.count
-        for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
-        next[first...].sort { $0.sequence < $1.sequence }
-        next.removeRepetitions(from: first)
-      }
-      level = next
-    }
-  }
-}
-
-extension Array<Node> {
   /// Leaves one of several equal neighbours.
   fileprivate mutating func removeRepetitions(from start: Int) {
     var kept = start

@@ -28,6 +28,7 @@ struct Node: Equatable, @unchecked Sendable {
     var childrenByTag = CompactTable<TaggedNode>()
     var heldContext: UDIContext?
     weak var rootContext: UDIContext?
+    var remembersContext = false
 
     init(tag: String, search: UDISearch) {
       self.tag = tag
@@ -164,11 +165,17 @@ extension Node {
     nonmutating _modify { yield unsafe &storage.pointee.heldContext }
   }
 
-  /// The node's context while it has children and no parent, weakly. Not set before it is needed: a weak reference costs
+  /// The node's context, weakly, for one that has no parent to hold it. Not set before there are children: a weak reference costs
   /// memory, and makes every later retain of the object slower.
   var rootContext: UDIContext? {
     get { unsafe storage.pointee.rootContext }
     nonmutating set { unsafe storage.pointee.rootContext = newValue }
+  }
+
+  /// Whether `rootContext` was set.
+  var remembersContext: Bool {
+    get { unsafe storage.pointee.remembersContext }
+    nonmutating set { unsafe storage.pointee.remembersContext = newValue }
   }
 
   /// The node's context, or nil if that is going away; for nodes that have a parent or children.

@@ -142,38 +142,38 @@ final class RankedBlocks {
   static var limit: Int { 128 }
 
   /// No block is empty.
-  private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
+  @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>  // Guarded by the tree lock.
 
-  init(_ children: ContiguousArray<RankedChild>) { blocks = [children] }
+  init(_ children: ContiguousArray<RankedChild>) { unsafe blocks = [children] }
 
-  var first: Node? { blocks.first?.first?.node }
+  var first: Node? { unsafe blocks.first?.first?.node }
 
   /// The children where there are few enough to do without this: half a block, so that it does not go to and fro.
-  var few: ContiguousArray<RankedChild>? { blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil }
+  var few: ContiguousArray<RankedChild>? { unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil }
 
   func forEach(_ body: (Node) -> Void) {
-    for block in blocks { for child in block { body(child.node) } }
+    for block in unsafe blocks { for child in block { body(child.node) } }
   }
 
   func insert(_ child: RankedChild) {
     // The last block that begins before the rank, or the first.
-    let index = max(0, blocks.partition { $0[0].rank < child.rank } - 1)
-    let offset = blocks[index].partition { $0.rank < child.rank }
-    blocks[index].insert(child, at: offset)
-    guard blocks[index].count > Self.limit else { return }
+    let index = unsafe max(0, blocks.partition { $0[0].rank < child.rank } - 1)
+    let offset = unsafe blocks[index].partition { $0.rank < child.rank }
+    unsafe blocks[index].insert(child, at: offset)
+    guard unsafe blocks[index].count > Self.limit else { return }
     // At the end of the list split off a small block: children mostly arrive in order, and so fill their blocks.
-    let middle = index == blocks.count - 1 ? Self.limit : Self.limit / 2
-    let upper = ContiguousArray(blocks[index][middle...])
-    blocks[index].removeLast(blocks[index].count - middle)
-    blocks.insert(upper, at: index + 1)
+    let middle = unsafe index == blocks.count - 1 ? Self.limit : Self.limit / 2
+    let upper = unsafe ContiguousArray(blocks[index][middle...])
+    unsafe blocks[index].removeLast(blocks[index].count - middle)
+    unsafe blocks.insert(upper, at: index + 1)
   }
 
   func remove(at rank: Rank) {
-    let index = blocks.partition { $0[0].rank <= rank } - 1
+    let index = unsafe blocks.partition { $0[0].rank <= rank } - 1
     guard index >= 0 else { return }
-    let offset = blocks[index].partition { $0.rank < rank }
-    blocks[index].remove(at: offset)
-    if blocks[index].isEmpty { blocks.remove(at: index) }
+    let offset = unsafe blocks[index].partition { $0.rank < rank }
+    unsafe blocks[index].remove(at: offset)
+    if unsafe blocks[index].isEmpty { unsafe blocks.remove(at: index) }
   }
 }
 

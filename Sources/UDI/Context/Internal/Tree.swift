@@ -41,7 +41,7 @@ enum Tree {
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
-  nonisolated(unsafe) static var teardowns: [Teardown] = []
+  @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
 
   /// Makes a change: runs `body` under the tree lock, then releases what it dropped.
   @inline(__always)
@@ -61,14 +61,18 @@ enum Tree {
 struct Garbage {
   // Most changes drop one thing or none: those need no array.
   private var first: AnyObject?
-  private var rest: [AnyObject] = []
+  private var rest: [AnyObject]?
 
   mutating func add(_ object: consuming AnyObject) {
-    if first == nil { first = object } else { rest.append(object) }
+    if first == nil {
+      first = object
+    } else {
+      rest == nil ? rest = [object] : rest?.append(object)
+    }
   }
 
   mutating func release() {
     first = nil
-    rest = []
+    rest = nil
   }
 }

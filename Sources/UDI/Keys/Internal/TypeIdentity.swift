@@ -27,11 +27,11 @@ final class TypeIdentity: Sendable {
   }
 
   /// The identity of a type, and what is known of the type.
-  static func andToken(of type: Any.Type) -> (TypeIdentity, TypeToken) {
+  static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
     let metatype = ObjectIdentifier(type)
-    if let found = TypeTable.find(metatype) { return (found.identity.object, found.token) }
+    if let found = TypeTable.find(metatype) { return (found.identity, found.token) }
     let identity = TypeTable.intern(type)
-    return (identity, TypeToken(identity, metatype))
+    return (Unretained(identity), TypeToken(identity, metatype))
   }
 
   /// The identity of a type.

@@ -138,7 +138,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   mutating func insert(_ element: consuming Element) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
-      if count == capacity { resize(to: max(1, capacity * 2)) }
+      // Very many tables have one element; those that have two mostly have some more.
+      if count == capacity { resize(to: capacity == 0 ? 1 : max(4, capacity * 2)) }
     } else if count * 4 >= capacity * 3 {
       resize(to: capacity * 2)
     }
@@ -156,7 +157,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe Self.header(base).pointee.count = UInt32(count)
     if capacity <= Self.denseLimit {
       if unsafe place != elements + count { unsafe place.moveInitialize(from: elements + count, count: 1) }
-      if count * 4 <= capacity { resize(to: count == 0 ? 0 : capacity / 2) }
+      if count == 0 { resize(to: 0) } else if capacity > 4, count * 4 <= capacity { resize(to: 4) }
     } else {
       unsafe closeGap(at: place - elements, elements, capacity)
       if count * 8 <= capacity { resize(to: capacity / 4) }
