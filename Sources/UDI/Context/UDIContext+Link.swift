@@ -190,12 +190,9 @@ extension UDIContext {
 func receive<Dependency>(
   _ type: Dependency.Type, _ lookUp: (UnsafeMutableRawPointer) -> LookupAnswer
 ) -> Dependency? {
-  unsafe withUnsafeTemporaryAllocation(of: Dependency?.self, capacity: 1) { memory in
-    let address = unsafe memory.baseAddress.unsafelyUnwrapped
-    switch unsafe lookUp(UnsafeMutableRawPointer(address)) {
-    case .written: return unsafe address.move()
-    case .object(let object): return object as? Dependency
-    case .nothing, .dead: return nil
-    }
-  }
+  var found: Dependency?
+  // Nothing has to be destroyed before it is overwritten: nil owns nothing.
+  let answer = unsafe withUnsafeMutablePointer(to: &found) { unsafe lookUp(UnsafeMutableRawPointer($0)) }
+  if case .object(let object) = answer { return object as? Dependency }
+  return found
 }

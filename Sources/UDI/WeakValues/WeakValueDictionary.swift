@@ -185,12 +185,14 @@ extension WeakValueDictionary {
   /// How many live entries in a row end a search for dead ones, once one was found.
   private static var patience: Int { 8 }
 
+  /// Whether `deadEntriesInTurn()` is to be called after a change.
+  var looksForDeadEntries: Bool { heldCount > Self.smallCount }
+
   /// Looks at the next entry in turn, and while dead ones are found at more of them; to be called after each change.
   ///
   /// - Returns: The dead entries, which are still in the dictionary.
-  @inline(__always)
   mutating func deadEntriesInTurn() -> [WeakEntry] {
-    heldCount > Self.smallCount ? deadElementsInTurn().map(\.entry) : []
+    deadElementsInTurn().map(\.entry)
   }
 
   private mutating func dropDeadEntriesInTurn() {

@@ -20,7 +20,9 @@ extension Node {
         if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
       }
     }
-    for dead in bindings.deadEntriesInTurn() { dead.binding.withdraw(&garbage) }
+    if bindings.looksForDeadEntries {
+      for dead in bindings.deadEntriesInTurn() { dead.binding.withdraw(&garbage) }
+    }
   }
 
   /// The binding that a lookup finds, dead or alive.

@@ -164,6 +164,7 @@ extension Node {
   }
 
   private func orphanChildren() -> [UDIContext] {
+    guard hasChildren else { return [] }
     var children: [UDIContext] = []
     forEachChild { child in
       child.lock.withLock { child.parent = nil }

@@ -12,14 +12,15 @@ struct Node: Equatable, @unchecked Sendable {
   private let storage: UnsafeMutablePointer<Storage>
 
   private struct Storage: ~Copyable {
-    let tag: String
+    // What lookups read comes first, in one cache line.
     let lock = Lock()
     var parent: Node?
     var slots = CompactTable<Slot>()
-    var search: UDISearch
-    var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
-    var nextSerial: UInt32 = 0
     var sequence: UInt64 = 0
+    var search: UDISearch
+    var nextSerial: UInt32 = 0
+    let tag: String
+    var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var previousSibling: Node?
     var nextSibling: Node?
     var firstChild: Node?
@@ -38,7 +39,9 @@ struct Node: Equatable, @unchecked Sendable {
 
   /// Allocates a node; whoever does must `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe storage = allocateMemory(byteCount: MemoryLayout<Storage>.size).bindMemory(to: Storage.self, capacity: 1)
+    unsafe storage = allocateMemory(
+      byteCount: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment
+    ).bindMemory(to: Storage.self, capacity: 1)
     unsafe storage.initialize(to: Storage(tag: tag, search: search))
   }
 

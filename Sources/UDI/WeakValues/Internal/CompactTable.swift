@@ -13,7 +13,8 @@ protocol CompactTableElement {
 /// element fills the gap, in the hashed form the run behind it moves up (backward-shift deletion: Knuth, The Art of Computer
 /// Programming, volume 3, section 6.4, algorithm R). The table shrinks as it empties and is freed when the last one goes.
 ///
-/// In memory: the header, the elements, and in the hashed form a tag byte for each bucket, 0 where it is empty.
+/// In memory: the header, in the hashed form a tag byte for each bucket, 0 where it is empty, and the elements. The tags are next to
+/// the header because a search begins with both, and what it costs in a large tree is the cache lines that it touches.
 ///
 /// Complexity: insertion, removal and search are O(1), amortised and on average.
 @safe
@@ -78,18 +79,18 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   private func findPointer(_ key: Element.Key) -> UnsafeMutablePointer<Element>? {
     guard let base = unsafe base else { return nil }
     let header = unsafe Self.header(base).pointee
-    let elements = unsafe Self.elements(base)
+    let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
     guard header.capacity > Self.denseLimit else {
       for index in 0..<Int(header.count) where unsafe elements[index].key == key { return unsafe elements + index }
       return nil
     }
-    return unsafe findHashed(key, elements, Int(header.capacity))
+    return unsafe findHashed(key, base, elements, Int(header.capacity))
   }
 
   private func findHashed(
-    _ key: Element.Key, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+    _ key: Element.Key, _ base: UnsafeMutableRawPointer, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
   ) -> UnsafeMutablePointer<Element>? {
-    let tags = unsafe Self.tags(elements, capacity)
+    let tags = unsafe Self.tags(base)
     let hash = Element.hash(key)
     let tag = Self.tag(hash)
     var index = Self.home(hash, capacity)
@@ -104,7 +105,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// The element in a bucket, or nil where it is empty; buckets are numbered from 0 to `capacity`.
   func element(inBucket index: Int) -> Element? {
     guard let base = unsafe base, isTaken(index) else { return nil }
-    return unsafe Self.elements(base)[index]
+    return unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))[index]
   }
 
   /// Calls `body` for each element, in no particular order. The table must not change meanwhile.
@@ -114,14 +115,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
     guard let base = unsafe base else { return }
-    for index in 0..<capacity where isTaken(index) { unsafe body(Self.elements(base) + index) }
+    for index in 0..<capacity where isTaken(index) { unsafe body(Self.elements(base, capacity) + index) }
   }
 
   private func isTaken(_ index: Int) -> Bool {
     guard let base = unsafe base else { return false }
     let header = unsafe Self.header(base).pointee
     guard header.capacity > Self.denseLimit else { return index < header.count }
-    return unsafe Self.tags(Self.elements(base), Int(header.capacity))[index] != 0
+    return unsafe Self.tags(base)[index] != 0
   }
 
   /// A table with the same elements.
@@ -150,7 +151,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {
     guard let base = unsafe base, let place = unsafe findPointer(key) else { return nil }
-    let elements = unsafe Self.elements(base)
+    let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
     let removed = unsafe place.move()
     let capacity = capacity
     let count = count - 1
@@ -159,14 +160,16 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       if unsafe place != elements + count { unsafe place.moveInitialize(from: elements + count, count: 1) }
       if count == 0 { resize(to: 0) } else if capacity > 4, count * 4 <= capacity { resize(to: 4) }
     } else {
-      unsafe closeGap(at: place - elements, elements, capacity)
+      unsafe closeGap(at: place - elements, base, elements, capacity)
       if count * 8 <= capacity { resize(to: capacity / 4) }
     }
     return removed
   }
 
-  private func closeGap(at gap: Int, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int) {
-    let tags = unsafe Self.tags(elements, capacity)
+  private func closeGap(
+    at gap: Int, _ base: UnsafeMutableRawPointer, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+  ) {
+    let tags = unsafe Self.tags(base)
     let mask = capacity - 1
     var gap = gap
     var index = (gap + 1) & mask
@@ -187,11 +190,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   private mutating func place(_ element: consuming Element) {
     let base = unsafe base.unsafelyUnwrapped
     let header = unsafe Self.header(base)
-    let elements = unsafe Self.elements(base)
+    let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
     let capacity = unsafe Int(header.pointee.capacity)
     var index = unsafe Int(header.pointee.count)
     if capacity > Self.denseLimit {
-      let tags = unsafe Self.tags(elements, capacity)
+      let tags = unsafe Self.tags(base)
       let hash = Element.hash(element.key)
       index = Self.home(hash, capacity)
       while unsafe tags[index] != 0 { index = (index + 1) & (capacity - 1) }
@@ -208,11 +211,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     guard minimum > 0 else { return old.discardMemory() }
     let capacity = minimum
     let hashed = capacity > Self.denseLimit
-    let bytes = Self.elementsOffset + capacity * MemoryLayout<Element>.stride + (hashed ? capacity : 0)
-    let memory = unsafe allocateMemory(byteCount: bytes)
+    let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
+    let memory = unsafe allocateMemory(byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
     unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: Header(count: 0, capacity: UInt32(capacity)))
-    unsafe (memory + Self.elementsOffset).bindMemory(to: Element.self, capacity: capacity)
-    if hashed { unsafe Self.tags(Self.elements(memory), capacity).initialize(repeating: 0, count: capacity) }
+    unsafe (memory + Self.elementsOffset(capacity)).bindMemory(to: Element.self, capacity: capacity)
+    if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
     unsafe base = memory
     unsafe old.forEachAddress { unsafe place($0.move()) }
     old.discardMemory()
@@ -227,7 +230,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   // MARK: Layout
 
   @inline(__always)
-  private static var elementsOffset: Int { max(MemoryLayout<Header>.size, MemoryLayout<Element>.alignment) }
+  private static func elementsOffset(_ capacity: Int) -> Int {
+    let tags = capacity > denseLimit ? capacity : 0
+    let mask = MemoryLayout<Element>.alignment - 1
+    return (MemoryLayout<Header>.size + tags + mask) & ~mask
+  }
 
   @inline(__always)
   private static func header(_ base: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Header> {
@@ -235,15 +242,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   }
 
   @inline(__always)
-  private static func elements(_ base: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Element> {
-    unsafe (base + elementsOffset).assumingMemoryBound(to: Element.self)
+  private static func elements(_ base: UnsafeMutableRawPointer, _ capacity: Int) -> UnsafeMutablePointer<Element> {
+    unsafe (base + elementsOffset(capacity)).assumingMemoryBound(to: Element.self)
   }
 
   @inline(__always)
-  private static func tags(
-    _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
-  ) -> UnsafeMutablePointer<UInt8> {
-    unsafe UnsafeMutableRawPointer(elements + capacity).assumingMemoryBound(to: UInt8.self)
+  private static func tags(_ base: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt8> {
+    unsafe (base + MemoryLayout<Header>.size).assumingMemoryBound(to: UInt8.self)
   }
 
   @inline(__always)

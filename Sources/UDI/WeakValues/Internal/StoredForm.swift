@@ -50,17 +50,19 @@ struct StoredForm {
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
     // As an initialisation, which hands over the reference instead of counting it once more.
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
+    // The rest in pairs, because that is how the caller will read them: a load that spans two recent stores waits until both
+    // have reached the cache, and that costs as much as a lock.
     let word = MemoryLayout<UInt>.size
     switch shape {
     case .incomplete, .one: break
     case .two:
-      unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
+      let reference = unsafe memory.load(as: UInt.self)
+      unsafe memory.storeBytes(of: SIMD2(reference, words.0), as: SIMD2<UInt>.self)
     case .three:
       unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
       unsafe memory.storeBytes(of: words.1, toByteOffset: 2 * word, as: UInt.self)
     case .open, .openWithWitness:
-      // In pairs, because that is how the caller will read them: a load that spans two recent stores waits until both have
-      // reached the cache. The buffer's second and third word are not in use.
+      // The buffer's second and third word are not in use.
       let reference = unsafe memory.load(as: UInt.self)
       unsafe memory.storeBytes(of: SIMD2(reference, 0), as: SIMD2<UInt>.self)
       unsafe memory.storeBytes(of: SIMD2(0, words.0), toByteOffset: 2 * word, as: SIMD2<UInt>.self)
