@@ -50,12 +50,15 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     }
   }
 
-  /// The storage, not shared with any copy of the dictionary.
-  private mutating func makeUnique() -> Storage {
-    if !isKnownUniquelyReferenced(&storage) {
-      storage = unsafe Storage(storage?.table.copy() ?? CompactTable())
+  /// The storage, which no copy of the dictionary shares.
+  private var uniqueStorage: Storage {
+    @inline(__always)
+    mutating get {
+      if !isKnownUniquelyReferenced(&storage) {
+        storage = unsafe Storage(storage?.table.copy() ?? CompactTable())
+      }
+      return unsafe storage.unsafelyUnwrapped
     }
-    return unsafe storage.unsafelyUnwrapped
   }
 }
 
@@ -155,7 +158,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(n) in the entries held.
   public mutating func removeDeadValues() {
     guard storage != nil else { return }
-    let storage = makeUnique()
+    let storage = uniqueStorage
     var dead: [Key] = []
     unsafe storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
     for key in dead { unsafe storage.table.remove(key) }
@@ -163,7 +166,7 @@ extension WeakValueDictionary {
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
-    let storage = makeUnique()
+    let storage = uniqueStorage
     guard let place = unsafe storage.table.find(key) else {
       unsafe storage.table.insert(Pair(key: key, entry: entry))
       return nil
@@ -176,8 +179,7 @@ extension WeakValueDictionary {
   /// Removes an entry and returns it. Drops nothing else.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
     guard storage != nil else { return nil }
-    let storage = makeUnique()
-    return unsafe storage.table.remove(key)?.entry
+    return unsafe uniqueStorage.table.remove(key)?.entry
   }
 
   /// Dictionaries up to this size are left alone: the constant in what dead entries may cost.
@@ -202,7 +204,7 @@ extension WeakValueDictionary {
   }
 
   private mutating func deadElementsInTurn() -> [Pair] {
-    let storage = makeUnique()
+    let storage = uniqueStorage
     let capacity = unsafe storage.table.capacity
     var dead: [Pair] = []
     var remaining = 1
