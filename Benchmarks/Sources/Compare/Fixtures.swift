@@ -45,7 +45,9 @@ protocol F13: AnyObject, Sendable {}
 protocol F14: AnyObject, Sendable {}
 protocol F15: AnyObject, Sendable {}
 
-final class Plain: Service, Open, F0, F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15, K0, K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, K12, K13, K14, K15, K16, K17, K18, K19 {}
+final class Plain: Service, Open, F0, F1, F2, F3, F4, F5, F6, F7, F8, F9, F10, F11, F12, F13, F14, F15, K0, K1, K2, K3,
+  K4, K5, K6, K7, K8, K9, K10, K11, K12, K13, K14, K15, K16, K17, K18, K19
+{}
 
 final class Member: Service, Open, UDIObject {
   let _attachedContext = UDIAttachment()
@@ -103,7 +105,9 @@ let freshKeys: [KeyVerbs] = [
 ]
 
 @inline(__always)
-private func verbs<Dependency: Sendable>(_ type: Dependency.Type, _ cast: @escaping @Sendable (Plain) -> Dependency) -> KeyVerbs {
+private func verbs<Dependency: Sendable>(_ type: Dependency.Type, _ cast: @escaping @Sendable (Plain) -> Dependency)
+  -> KeyVerbs
+{
   KeyVerbs(
     bind: { $1.bind(cast($0), as: type) }, multiBind: { $1.multiBind(cast($0), as: type) },
     unbind: { $0.unbind(type) }, link: { opaque($0.link(type)) })

@@ -12,11 +12,14 @@ struct Table {
   let rows: [Row]
 
   var failures: [String] {
-    rows.filter(\.isOver).map { "\($0.scenario.name): \(rounded($0.ratio)), more than \(rounded($0.scenario.limit ?? 0))" }
+    rows.filter(\.isOver).map {
+      "\($0.scenario.name): \(rounded($0.ratio)), more than \(rounded($0.scenario.limit ?? 0))"
+    }
   }
 
   func rendered(allocations: [Double]) -> String {
-    let head = pad("scenario", 56) + ["min ns", "median", "floor", "ratio", "limit", "allocs"].map { right($0, 9) }.joined()
+    let head =
+      pad("scenario", 56) + ["min ns", "median", "floor", "ratio", "limit", "allocs"].map { right($0, 9) }.joined()
     let lines = zip(rows, allocations).map { row, count in
       pad(row.scenario.name, 56)
         + [

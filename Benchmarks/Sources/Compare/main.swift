@@ -53,7 +53,9 @@ if quick {
   print(table.rendered(allocations: allocationCounts))
   failures += table.failures
 }
-for figure in figures { print("\(pad(figure.name, 56)) \(right("\(Int(figure.bytes.rounded()))", 7)) bytes, limit \(Int(figure.limit))") }
+for figure in figures {
+  print("\(pad(figure.name, 56)) \(right("\(Int(figure.bytes.rounded()))", 7)) bytes, limit \(Int(figure.limit))")
+}
 for failure in failures { print("OVER THE LIMIT  \(failure)") }
 precondition(floor.load() === plain, "what was measured must have been alive")
 exit(failures.isEmpty ? 0 : 1)

@@ -14,7 +14,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
@@ -32,7 +32,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
@@ -87,7 +87,7 @@ extension UDIContext {
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = KeyIdentity.of(.of(type), name)
-    return Tree.change { garbage in
+    return change { node, garbage in
       guard let binding = node.ownBinding(key.id) else { return false }
       binding.withdraw(&garbage)
       return true
@@ -99,7 +99,7 @@ extension UDIContext {
     offer.tellAttachment()
     let binding = Binding(offer, binder: .context)
     let isMulti = offer.isMulti
-    Tree.change { garbage in node.bind(binding, moving: !isMulti, &garbage) }
+    change { node, garbage in node.bind(binding, moving: !isMulti, &garbage) }
   }
 }
 

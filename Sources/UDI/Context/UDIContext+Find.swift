@@ -2,14 +2,14 @@
 extension UDIContext {
   /// The context that this one is a child of; nil for a root.
   public var parent: UDIContext? {
-    Tree.change { _ in node.parent?.context }
+    change { node, _ in node.parent?.context }
   }
 
   /// The children, in the order in which they were added.
   ///
   /// - Complexity: O(children).
   public var children: [UDIContext] {
-    Tree.change { _ in
+    change { node, _ in
       var children: [UDIContext] = []
       node.forEachChild { if let context = $0.context { children.append(context) } }
       return children
@@ -20,14 +20,14 @@ extension UDIContext {
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
-    Tree.change { _ in BreadthFirst(node).dropFirst().compactMap(\.node.context) }
+    change { node, _ in BreadthFirst(node).dropFirst().compactMap(\.node.context) }
   }
 
   /// The root of the tree that this context is in: itself, if it has no parent.
   ///
   /// - Complexity: O(depth).
   public var root: UDIContext {
-    Tree.change { _ in
+    change { node, _ in
       var root = node
       while let parent = root.parent { root = parent }
       return root == node ? self : root.context ?? self
@@ -38,7 +38,7 @@ extension UDIContext {
   ///
   /// - Complexity: O(depth).
   public var path: [String] {
-    Array(Tree.change { _ in node.fullPath }.dropFirst())
+    Array(change { node, _ in node.fullPath }.dropFirst())
   }
 
   /// The context that a path leads to.
@@ -49,7 +49,7 @@ extension UDIContext {
   public func context(at path: some Sequence<String>) -> UDIContext? {
     // Read first: a sequence is the caller's code and may do anything, which must not happen under the lock.
     let path = Array(path)
-    return Tree.change { _ in
+    return change { node, _ in
       var current = node
       for tag in path {
         guard let child = current.child(tagged: tag) else { return nil }
@@ -65,7 +65,7 @@ extension UDIContext {
   /// - Returns: The child, or nil if there is none with this tag.
   /// - Complexity: O(1).
   public func child(tag: String) -> UDIContext? {
-    Tree.change { _ in node.child(tagged: tag)?.context }
+    change { node, _ in node.child(tagged: tag)?.context }
   }
 
   /// The first context below this one with a tag, breadth-first.
@@ -74,7 +74,7 @@ extension UDIContext {
   /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
   public func find(_ tag: String) -> UDIContext? {
-    Tree.change { _ in
+    change { node, _ in
       BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context
     }
   }

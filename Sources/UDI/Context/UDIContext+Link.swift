@@ -70,7 +70,8 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
+  /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
+  ///   O(keys at this context, and for `.ancestors` at those above it).
   @inlinable
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil
@@ -84,7 +85,8 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
+  /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
+  ///   O(keys at this context, and for `.ancestors` at those above it).
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
     lookUpAll(type, nil, search, ofAnyName: true)
@@ -133,14 +135,14 @@ extension UDIContext {
 
   @usableFromInline
   func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    unsafe node.answer(.of(type), search, into: memory)
+    withNode { unsafe $0.answer(.of(type), search, into: memory) }
   }
 
   @usableFromInline
   func answer(
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    unsafe node.answer(type, named: name, search, into: memory)
+    withNode { unsafe $0.answer(type, named: name, search, into: memory) }
   }
 
   @inlinable
@@ -167,13 +169,13 @@ extension UDIContext {
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
-    node.allDependencies(type, name, search, ofAnyName: ofAnyName)
+    withNode { $0.allDependencies(type, name, search, ofAnyName: ofAnyName) }
   }
 
   @usableFromInline
   func linkError(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> UDILinkError {
     UDILinkError(
-      typeName: TypeIdentity.of(type).name, name: name, contextPath: Tree.change { _ in node.fullPath },
+      typeName: TypeIdentity.of(type).name, name: name, contextPath: change { node, _ in node.fullPath },
       search: search ?? self.search)
   }
 }

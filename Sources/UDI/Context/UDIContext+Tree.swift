@@ -11,8 +11,8 @@ extension UDIContext {
   /// - Complexity: O(depth) to rule out a cycle, which a context without children skips; and for each of the k keys
   ///   that are bound in `child` or below it, O(log siblings) on every level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
-    try Tree.change { (_) throws(UDITreeError) in
-      try node.adopt(child.node, child, context: self)
+    try change { (node, _) throws(UDITreeError) in
+      try child.withNode { (childNode) throws(UDITreeError) in try node.adopt(childNode, child, context: self) }
     }
   }
 
@@ -38,10 +38,12 @@ extension UDIContext {
   /// - Complexity: O(log siblings) for each key bound in the child or below it, on every level whose answer changes.
   @discardableResult
   public func removeChild(_ child: UDIContext) -> Bool {
-    Tree.change { garbage in
-      guard child.node.parent == node else { return false }
-      node.disown(child.node, &garbage)
-      return true
+    change { node, garbage in
+      child.withNode { childNode in
+        guard childNode.parent == node else { return false }
+        node.disown(childNode, &garbage)
+        return true
+      }
     }
   }
 
@@ -52,7 +54,7 @@ extension UDIContext {
   /// - Complexity: As ``removeChild(_:)``.
   @discardableResult
   public func removeChild(tag: String) -> UDIContext? {
-    Tree.change { garbage in
+    change { node, garbage in
       guard let child = node.child(tagged: tag) else { return nil }
       let context = child.context
       node.disown(child, &garbage)
@@ -66,7 +68,7 @@ extension UDIContext {
   /// - Complexity: As ``removeChild(_:)``.
   @discardableResult
   public func removeFromParent() -> Bool {
-    Tree.change { garbage in
+    change { node, garbage in
       guard let parent = node.parent else { return false }
       parent.disown(node, &garbage)
       return true

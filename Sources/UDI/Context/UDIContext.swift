@@ -13,7 +13,7 @@
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and its cost does not depend on the size of
 /// the tree.
 public final class UDIContext: Sendable {
-  let node: Node
+  private let node: Node
 
   /// Makes a context that is the root of a tree of its own; add it to another one with ``addChild(_:)``.
   ///
@@ -29,14 +29,33 @@ public final class UDIContext: Sendable {
     node.free()
   }
 
+  /// Lends the context's node, and keeps the context, and so the node's memory, alive meanwhile.
+  ///
+  /// There is no other way to it: a node that outlived a context's last use would be a pointer to freed memory.
+  @inline(__always)
+  func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return try body(node)
+  }
+
+  /// Makes a change, or reads under the tree lock, with the context's node.
+  @inline(__always)
+  func change<Result, Failure: Error>(
+    _ body: (Node, inout Garbage) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withNode { (node) throws(Failure) in
+      try Tree.change { (garbage) throws(Failure) in try body(node, &garbage) }
+    }
+  }
+
   /// The text that names the context; unique among siblings.
-  public var tag: String { node.tag }
+  public var tag: String { withNode(\.tag) }
 
   /// The direction that lookups take when they name none. ``makeChild(tag:)`` hands it on to the child; contexts that exist
   /// already keep theirs.
   public var search: UDISearch {
-    get { node.defaultSearch }
-    set { node.defaultSearch = newValue }
+    get { withNode(\.defaultSearch) }
+    set { withNode { $0.defaultSearch = newValue } }
   }
 }
 
@@ -53,6 +72,6 @@ extension UDIContext: CustomStringConvertible {
   ///
   /// - Complexity: O(depth).
   public var description: String {
-    Tree.change { _ in node.fullPath }.joined(separator: " / ")
+    describePath(change { node, _ in node.fullPath })
   }
 }

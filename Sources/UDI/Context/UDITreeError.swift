@@ -14,7 +14,7 @@ extension UDITreeError: CustomStringConvertible {
     switch self {
     case .duplicateTag(let tag, let parent):
       """
-      The context "\(tag)" was not added to \(spell(parent)): that has a child with this tag already. \
+      The context "\(oneLine(tag))" was not added to \(spell(parent)): that has a child with this tag already. \
       Remove that one first, or give the new one a tag of its own.
       """
     case .cycle(let child, let parent) where child == parent:
@@ -27,5 +27,5 @@ extension UDITreeError: CustomStringConvertible {
     }
   }
 
-  private func spell(_ path: [String]) -> String { "\"\(path.joined(separator: " / "))\"" }
+  private func spell(_ path: [String]) -> String { "\"\(describePath(path))\"" }
 }

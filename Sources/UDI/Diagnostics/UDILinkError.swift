@@ -13,7 +13,7 @@ public struct UDILinkError: Error, Sendable {
 extension UDILinkError: CustomStringConvertible {
   /// What was looked for, where, and what to check.
   public var description: String {
-    let place = "\"\(contextPath.joined(separator: " / "))\""
+    let place = "\"\(describePath(contextPath))\""
     let range =
       switch search {
       case .descendants: "in the context \(place) and below it"

@@ -45,7 +45,7 @@ extension UDIContext {
   /// - Complexity: O(contexts and bindings).
   public func snapshot() -> UDISnapshot {
     // Under the lock only what is needed is noted: objects are let go of, and texts made, after it.
-    let notes = Tree.change { garbage in
+    let notes = change { node, garbage in
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
         element.node.bindings.forEachEntry { entry in
@@ -73,7 +73,8 @@ extension UDISnapshot: CustomStringConvertible {
   public var description: String {
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     for (index, context) in contexts.enumerated() {
-      if let parent = context.parent { children[parent].append(index) }
+      // Always before its children; a snapshot that was decoded from elsewhere might say anything.
+      if let parent = context.parent, 0..<index ~= parent { children[parent].append(index) }
     }
     var lines: [String] = []
     // A stack of its own: a tree may be deeper than the thread's.
@@ -81,7 +82,7 @@ extension UDISnapshot: CustomStringConvertible {
     while let (index, level) = pending.popLast() {
       let indent = String(repeating: "  ", count: min(level, Self.deepestIndent))
       let mark = level > Self.deepestIndent ? "(\(level)) " : ""
-      lines.append("\(indent)\(mark)▸ \(contexts[index].tag)")
+      lines.append("\(indent)\(mark)▸ \(oneLine(contexts[index].tag))")
       for binding in contexts[index].bindings { lines.append("\(indent)  • \(binding)") }
       for child in children[index].reversed() { pending.append((child, level + 1)) }
     }

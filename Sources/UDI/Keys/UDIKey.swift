@@ -24,8 +24,3 @@ extension UDIKey: CustomStringConvertible {
   /// The type, and the name where there is one: `Shop.Cart named "draft"`.
   public var description: String { describeKey(typeName, name) }
 }
-
-/// The one wording of a key in messages.
-func describeKey(_ typeName: String, _ name: UDIName?) -> String {
-  name.map { "\(typeName) named \($0)" } ?? typeName
-}

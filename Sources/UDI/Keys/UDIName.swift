@@ -34,11 +34,7 @@ public struct UDIName: Hashable, Sendable {
   ///
   /// - Parameter value: What the name stands for; equal values of one type are the same name.
   public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
-    if let text = value as? String {
-      self.init(value: .text(text))
-    } else {
-      self.init(value: .other(NameBox(value)))
-    }
+    self.init(any: value)
   }
 
   /// Makes a name of a value whose `Hashable` conformance belongs to the main actor, as that of every enum in a module
@@ -48,7 +44,15 @@ public struct UDIName: Hashable, Sendable {
   ///   they must not touch main-actor state; the ones the compiler writes do not.
   @preconcurrency @MainActor
   public init<Wrapped: Hashable>(_ value: Wrapped) {
-    self.init(value: .other(NameBox(value)))
+    self.init(any: value)
+  }
+
+  private init(any value: some Hashable) {
+    if let text = value as? String {
+      self.init(value: .text(text))
+    } else {
+      self.init(value: .other(NameBox(value)))
+    }
   }
 
   /// Whether both are the same name: values of one type that are equal.
@@ -82,7 +86,7 @@ extension UDIName: CustomStringConvertible {
   /// The name as it appears in messages: text in quotes, other values as they describe themselves.
   public var description: String {
     switch value {
-    case .text(let text): "\"\(text)\""
+    case .text(let text): "\"\(oneLine(text))\""
     case .other(let other): String(describing: other.value.base)
     }
   }
@@ -96,6 +100,10 @@ private final class NameBox: Hashable, @unchecked Sendable {
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }
 
-  static func == (left: NameBox, right: NameBox) -> Bool { left.value == right.value }
+  /// `AnyHashable` alone would find 1 and 1.0 equal.
+  static func == (left: NameBox, right: NameBox) -> Bool {
+    type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
+  }
+
   func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

@@ -68,7 +68,7 @@ extension UDIAttachment {
       lock.unlock()
       return nil
     }
-    let answer = unsafe context.node.attempt(type.id, isExact: type.isExact, search, into: memory)
+    let answer = context.withNode { unsafe $0.attempt(type.id, isExact: type.isExact, search, into: memory) }
     lock.unlock()
     if case .dead = answer { return nil }
     return answer
@@ -87,7 +87,7 @@ extension UDIAttachment {
     Tree.change { garbage in
       // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
       let target = context ?? self.context ?? AppContext
-      target.node.bind(binding, moving: !isMulti, &garbage)
+      target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
     }
   }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Binding as an object does it: in its effective context, and under its own name, so that what it bound goes when it
 /// is detached or dies. Each verb stands here twice, see `UDIContext+Bind.swift`.
 extension UDIObject {
@@ -15,7 +13,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
@@ -33,7 +31,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
@@ -99,9 +97,8 @@ extension UDIObject {
     let attachment = _attachedContext
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     guard let contexts else {
-      if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), attachment.context == nil {
-        reportUnattached("bind", offer.type, offer.name, at: offer.site)
-      }
+      attachment.reportUnattached(
+        self, "bind", describing: { describeKey(TypeIdentity.of(offer.type).name, offer.name) }, at: offer.site)
       return attachment.bind(offer, in: nil)
     }
     for context in contexts { attachment.bind(offer, in: context) }

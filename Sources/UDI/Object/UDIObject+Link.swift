@@ -178,11 +178,15 @@ extension UDIObject {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
-  public func linkAll<Dependency: Sendable>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
-    effectiveContext.lookUpAll(type, nil, search, ofAnyName: true)
+  public func linkAll<Dependency: Sendable>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    lookUpAll(type, nil, search, ofAnyName: true, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type that is not `Sendable`, on the main actor; otherwise the same.
@@ -190,11 +194,15 @@ extension UDIObject {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable @preconcurrency @MainActor
-  public func linkAll<Dependency>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
-    effectiveContext.lookUpAll(type, nil, search, ofAnyName: true)
+  public func linkAll<Dependency>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    lookUpAll(type, nil, search, ofAnyName: true, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
@@ -203,13 +211,16 @@ extension UDIObject {
   ///   - type: The type they are registered under.
   ///   - name: Their name.
   ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instances in search order, at most one of each context.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    effectiveContext.lookUpAll(type, name, search, ofAnyName: false)
+    lookUpAll(type, name, search, ofAnyName: false, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency with one name and of a type that is not `Sendable`, on the main actor.
@@ -218,13 +229,16 @@ extension UDIObject {
   ///   - type: The type they are registered under.
   ///   - name: Their name; nil for those without one.
   ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instances in search order, at most one of each context.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
-    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    effectiveContext.lookUpAll(type, name, search, ofAnyName: false)
+    lookUpAll(type, name, search, ofAnyName: false, CallSite(fileID, line))
   }
 }
 
@@ -257,9 +271,12 @@ extension UDIObject {
   @usableFromInline
   var effectiveContext: UDIContext { _attachedContext.context ?? AppContext }
 
-  /// Reports that a verb was used while the object is attached to nothing, to a reporter that wants to know.
-  func reportUnattached(_ verb: String, _ type: Any.Type, _ name: UDIName?, at site: CallSite) {
-    _attachedContext.reportUnattached(self, verb, type, name, at: site)
+  @inlinable
+  func lookUpAll<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
+  ) -> [Dependency] {
+    _attachedContext.contextForLink("linkAll", type, name, site, self)
+      .lookUpAll(type, name, search, ofAnyName: ofAnyName)
   }
 }
 
@@ -270,7 +287,7 @@ extension UDIAttachment {
     _ type: Any.Type, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     if let answer = unsafe attempt(.of(type), search, into: memory) { return answer }
-    return unsafe contextForLink(type, nil, site, owner).node.answer(.of(type), search, into: memory)
+    return contextForLink("link", type, nil, site, owner).withNode { unsafe $0.answer(.of(type), search, into: memory) }
   }
 
   /// Looks up a dependency with a name.
@@ -279,25 +296,31 @@ extension UDIAttachment {
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    unsafe contextForLink(type, name, site, owner).node.answer(type, named: name, search, into: memory)
+    contextForLink("link", type, name, site, owner).withNode {
+      unsafe $0.answer(type, named: name, search, into: memory)
+    }
   }
 
   /// The effective context. That it is none that the object is attached to is reported where somebody wants to know.
-  private func contextForLink(_ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject) -> UDIContext {
+  @usableFromInline
+  func contextForLink(
+    _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
+  ) -> UDIContext {
     if let context { return context }
-    reportUnattached(owner, "link", type, name, at: site)
+    reportUnattached(owner, verb, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: site)
     return AppContext
   }
 
-  func reportUnattached(_ owner: AnyObject, _ verb: String, _ type: Any.Type, _ name: UDIName?, at site: CallSite) {
-    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
+  /// Reports that a verb was used while the object is attached to nothing, to a reporter that wants to know.
+  func reportUnattached(_ owner: AnyObject, _ verb: String, describing what: () -> String, at site: CallSite) {
+    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), context == nil else { return }
     let reporter = UDIReporter.current
     guard reporter.reportsUnattachedUse else { return }
     reporter.report(
       .unattached,
       """
-      A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \
-      \(describeKey(TypeIdentity.of(type).name, name)); AppContext served it. Attach it first: `attached(to:)`.
+      A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
+      Attach it first: `attached(to:)`.
       """, at: site)
   }
 }

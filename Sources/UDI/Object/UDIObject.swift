@@ -47,9 +47,11 @@ extension UDIObject {
 
   /// Attaches the object to a context and returns it: `let screen = Screen().attached(to: context)`.
   ///
+  /// Keep what it returns: a context holds no object, and one that nobody holds is gone at once. To attach an object that is
+  /// held already, set ``attachedContext``.
+  ///
   /// - Parameter context: The context to attach to; see ``attachedContext`` for what happens.
   /// - Returns: The object.
-  @discardableResult
   public func attached(to context: UDIContext) -> Self {
     attachedContext = context
     return self
@@ -57,10 +59,15 @@ extension UDIObject {
 
   /// The first context with a tag below the object's effective context, breadth-first.
   ///
-  /// - Parameter tag: The tag to look for.
+  /// - Parameters:
+  ///   - tag: The tag to look for.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
-  public func find(_ tag: String) -> UDIContext? {
-    (_attachedContext.context ?? AppContext).find(tag)
+  public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
+    _attachedContext.reportUnattached(
+      self, "find", describing: { "the context \"\(oneLine(tag))\"" }, at: CallSite(fileID, line))
+    return effectiveContext.find(tag)
   }
 }

@@ -12,9 +12,9 @@
 /// `Dictionary`: copies share storage until one of them changes.
 ///
 /// Reading never gives a dead value. An entry whose object died is dropped in the course of later changes: each
-/// change of a dictionary of more than 32 entries looks at one of them in turn, and for as long as it finds dead ones at the
+/// change of a dictionary of more than 32 entries looks at eight of them in turn, and for as long as it finds dead ones at the
 /// next ones too. So no dead entry outlives as many changes as there are entries, and where more than half are dead
-/// the very next change is likely to drop them. ``removeDeadValues()`` drops all at once.
+/// the very next change drops most of them, but in one case out of 256. ``removeDeadValues()`` drops all at once.
 ///
 /// It is `Sendable` where its keys and values are. Reading one dictionary from several threads is safe.
 public struct WeakValueDictionary<Key: Hashable, Value> {
@@ -178,7 +178,7 @@ extension WeakValueDictionary {
 
   /// Removes an entry and returns it. Drops nothing else.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
-    guard storage != nil else { return nil }
+    guard entry(forKey: key) != nil else { return nil }
     return unsafe uniqueStorage.table.remove(key)?.entry
   }
 
@@ -192,32 +192,37 @@ extension WeakValueDictionary {
 
   /// Looks at the next entry in turn, and while dead ones are found at more of them; to be called after each change.
   ///
+  /// - Parameters:
+  ///   - looks: How many live ones in a row end the search while nothing dead was found.
+  ///   - alive: Gets the objects that were found alive. One of these references may be the last by now: it must not be let go of
+  ///     under a lock.
   /// - Returns: The dead entries, which are still in the dictionary.
-  mutating func deadEntriesInTurn() -> [WeakEntry] {
-    deadElementsInTurn().map(\.entry)
+  mutating func deadEntriesInTurn(looks: Int, alive: inout [AnyObject]) -> [WeakEntry] {
+    deadPairsInTurn(looks: looks, alive: &alive).map(\.entry)
   }
 
   private mutating func dropDeadEntriesInTurn() {
     guard heldCount > Self.smallCount else { return }
-    let dead = deadElementsInTurn()
-    for element in dead { _ = removeEntry(forKey: element.key) }
+    var alive: [AnyObject] = []
+    for pair in deadPairsInTurn(looks: Self.patience, alive: &alive) { _ = removeEntry(forKey: pair.key) }
   }
 
-  private mutating func deadElementsInTurn() -> [Pair] {
+  private mutating func deadPairsInTurn(looks: Int, alive: inout [AnyObject]) -> [Pair] {
     let storage = uniqueStorage
     let capacity = unsafe storage.table.capacity
     var dead: [Pair] = []
-    var remaining = 1
+    var remaining = looks
     var looked = 0
     while remaining > 0, looked < capacity {
       cursor = (cursor + 1) & (capacity - 1)
       looked += 1
       guard let element = unsafe storage.table.element(inBucket: cursor) else { continue }
-      if element.entry.object == nil {
+      if let object = element.entry.object {
+        alive.append(object)
+        remaining -= 1
+      } else {
         dead.append(element)
         remaining = Self.patience
-      } else {
-        remaining -= 1
       }
     }
     return dead
@@ -237,7 +242,8 @@ extension WeakValueDictionary: Sequence {
       guard let storage = dictionary.storage else { return nil }
       while unsafe bucket < storage.table.capacity {
         defer { bucket += 1 }
-        if let element = unsafe storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self) {
+        if let element = unsafe storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self)
+        {
           return (element.key, value)
         }
       }

@@ -37,7 +37,7 @@ import UDI
       child?.bind(helper, as: (any Service).self)
       context.root.removeChild(tag: "of \(depth)")
       context.removeChild(tag: "of the deinit")
-      if depth > 0 { Meddler(depth: depth - 1, done: done).attached(to: context) }
+      if depth > 0 { _ = Meddler(depth: depth - 1, done: done).attached(to: context) }
       done.add()
     }
   }
@@ -46,7 +46,7 @@ import UDI
     let root = UDIContext(tag: "root")
     let done = Tally()
     let context = try root.makeChild(tag: "context")
-    do { Meddler(depth: 5, done: done).attached(to: context) }
+    do { _ = Meddler(depth: 5, done: done).attached(to: context) }
     #expect(done.count == 6, "each one's deinit makes and drops the next")
     #expect(boundHere(context).isEmpty && root.descendants == [context])
     // Dropped by a lookup's result, by a replaced binding's owner, and by a context that goes.
@@ -73,7 +73,7 @@ import UDI
         let owner = Owner(tally)
         try owner.own.makeChild(tag: "below \(index)").makeChild(tag: "further")
         try root.addChild(UDIContext(tag: "\(index)"))
-        owner.attached(to: root.children[index])
+        owner.attachedContext = root.children[index]
         owners.append(owner)
       }
       root.children.forEach { $0.removeFromParent() }
@@ -160,7 +160,7 @@ import UDI
             held = Member("\(step)")
             return old
           }
-          slot.withLock { $0 }?.attached(to: context)
+          slot.withLock { $0 }?.attachedContext = context
           slot.withLock { $0 }.map { $0.bind($0, as: (any Service).self) }
           withExtendedLifetime(old) {}
         } else if let found = context.link((any Service).self) as? Member, Int(found.label) == nil {
@@ -199,6 +199,76 @@ import UDI
     ])
     #expect(wrong.count == 0)
     #expect(leaf.parent == nil)
+  }
+}
+
+// MARK: - What went wrong once
+
+@Suite struct ConcurrencyRegressionTests {
+  /// An object's context is exchanged while it looks up something that turns out to be dead.
+  @Test func contextsGoWhileTheirObjectLooksUp() {
+    let member = Member()
+    let ended = Tally()
+    onThreads([
+      {
+        while ended.count == 0 {
+          _ = member.linkInLine((any Service).self)
+          _ = member.linkInLine((any Service).self, named: "x")
+          _ = member.linkAll((any Service).self)
+          _ = member.find("none")
+        }
+      },
+      {
+        for _ in 0..<5000 {
+          let context = UDIContext(tag: "a tag that is too long to be stored in place")
+          do {
+            let mortal = Plain()
+            context.bind(mortal, as: (any Service).self)
+            context.multiBind(mortal, as: (any Service).self, named: "x")
+          }
+          member.attachedContext = context
+        }
+        ended.add()
+      },
+    ])
+    #expect(member.linkInLine((any Service).self) == nil)
+  }
+
+  /// Binding in a full context looks for dead entries, whose objects may be about to die: not under the lock.
+  @Test func objectsDieWhileAContextIsSwept() {
+    let context = UDIContext(tag: "context")
+    let kept = (0..<40).map { _ in Plain() }
+    for (index, plain) in kept.enumerated() { context.bind(plain, as: (any Service).self, named: UDIName(index)) }
+    let ended = Tally()
+    onThreads([
+      { while ended.count == 0 { context.bind(kept[0], as: (any Other).self) } },
+      {
+        for step in 0..<20_000 {
+          let member = Member()
+          context.bind(member, as: (any Service).self, named: UDIName(step % 8 + 100))
+        }
+        ended.add()
+      },
+    ])
+    #expect(context.linkAll((any Service).self).count == 40)
+  }
+
+  /// What an object bound of others is withdrawn on one thread while the object dies on another.
+  @Test func bindersDieWhileTheirBindingsAreWithdrawn() {
+    let context = UDIContext(tag: "context")
+    let helper = Plain()
+    let ended = Tally()
+    onThreads([
+      { while ended.count == 0 { context.unbind((any Service).self) } },
+      {
+        for _ in 0..<20_000 {
+          let member = Member().attached(to: context)
+          member.bind(helper, as: (any Service).self)
+        }
+        ended.add()
+      },
+    ])
+    #expect(context.link((any Service).self) == nil)
   }
 }
 

@@ -203,6 +203,27 @@ import UDI
     #expect(root.link((any Service).self) == nil && branch.link((any Service).self) === deep)
   }
 
+  /// Around the sizes at which the index changes how it stores siblings, leaving from the front and from the end.
+  @Test(arguments: [1, 2, 3, 127, 128, 129, 130, 200, 257], [false, true])
+  func siblingsInAllSizes(count: Int, fromTheEnd: Bool) throws {
+    let root = UDIContext(tag: "root")
+    let services = (0..<count).map { Plain("\($0)") }
+    let contexts = try services.map { try root.makeChild(tag: $0.label) }
+    for (context, service) in zip(contexts, services) { context.bind(service, as: (any Service).self) }
+    var left = Array(services.indices)
+    while !left.isEmpty {
+      #expect(root.link((any Service).self) === services[left[0]])
+      #expect(root.linkAll((any Service).self).count == left.count)
+      let index = fromTheEnd ? left.removeLast() : left.removeFirst()
+      if index.isMultiple(of: 2) {
+        contexts[index].removeFromParent()
+      } else {
+        contexts[index].unbind((any Service).self)
+      }
+    }
+    #expect(root.link((any Service).self) == nil)
+  }
+
   /// More siblings with one key than fit into a block of the index, leaving from the front, the end and between.
   @Test func manySiblings() throws {
     let root = UDIContext(tag: "root")

@@ -20,10 +20,12 @@ import UDI
         member.bind(member, as: (any Service).self)
         _ = member.linkInLine((any Service).self)
         _ = member.linkInLine((any Service).self, named: "x")
-        member.attached(to: AppContext)
+        _ = member.linkAll((any Service).self)
+        _ = member.find("nowhere")
+        member.attachedContext = AppContext
         _ = member.linkInLine((any Service).self)
         member.bind(member, as: (any Other).self)
-        #expect(log.all.map(\.line) == [line, line + 1, line + 2])
+        #expect(log.all.map(\.line) == [line, line + 1, line + 2, line + 3, line + 4])
       }
     }
     #expect(log.all.allSatisfy { $0.kind == .unattached && $0.fileID == #fileID })
@@ -33,7 +35,9 @@ import UDI
         \(#fileID):\(log.all[0].line): A Member that is attached to no context used bind for UDITests.Service; \
         AppContext served it. Attach it first: `attached(to:)`.
         """)
-    #expect(log.all.last?.message.contains(#"used link for UDITests.Service named "x""#) == true)
+    #expect(log.all[2].message.contains(#"used link for UDITests.Service named "x""#))
+    #expect(log.all[3].message.contains("used linkAll for UDITests.Service"))
+    #expect(log.all[4].message.contains(#"used find for the context "nowhere""#))
   }
 
   @Test func itIsQuietByDefault() {

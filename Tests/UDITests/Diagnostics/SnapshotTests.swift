@@ -32,6 +32,22 @@ import UDI
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
   }
 
+  @Test func tagsThatBreakLinesAreSpelledOut() throws {
+    let root = UDIContext(tag: "a\nb")
+    try root.makeChild(tag: "tab\t")
+    #expect(root.snapshot().description == "▸ a\\nb\n  ▸ tab\\t")
+    #expect(root.description == "a\\nb")
+    #expect(UDITreeError.duplicateTag("x\n", parent: ["a\nb"]).description.contains("\n") == false)
+  }
+
+  @Test func aSnapshotFromElsewhereMaySayAnything() throws {
+    let json = """
+      {"contexts": [{"tag": "a", "parent": 7, "bindings": []}, {"tag": "b", "parent": 1, "bindings": []}]}
+      """
+    let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))
+    #expect(snapshot.description == "▸ a")
+  }
+
   @Test func aSnapshotHoldsNothing() {
     let context = UDIContext(tag: "context")
     weak var observed: Plain?

@@ -77,7 +77,17 @@ private final class Set: Shelf.Thing {}
     #expect(UDIName(Int8(1)).description == "1")
     #expect(UDIName("a").description == "\"a\"")
     #expect(UDIName([1, 2]) == UDIName([1, 2]))
+    #expect(UDIName(1) != UDIName(1.0) && UDIName(1) != UDIName(UInt8(1)))
+    #expect(
+      UDIName("two\nlines").description == #""two\u{000A}lines""#
+        || UDIName("two\nlines").description == #""two\nlines""#)
     #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
+  }
+
+  @Test @MainActor func aNameIsTheSameHoweverItIsMade() {
+    func make<Value: Hashable>(_ value: Value) -> UDIName { UDIName(value) }
+    #expect(make("x") == "x")
+    #expect(make(1) == 1)
   }
 
   @Test func anyTextIsAName() {

@@ -214,10 +214,10 @@ import UDI
     let context = UDIContext(tag: "context")
     let inner = Member("inner") { $0.bind($0, as: (any Other).self) }
     let outer = Member("outer") { member in
-      inner.attached(to: context)
+      inner.attachedContext = context
       #expect(member.linkInLine((any Other).self) === inner)
     }
-    outer.attached(to: context)
+    outer.attachedContext = context
     #expect(context.link((any Other).self) === inner)
   }
 

@@ -54,6 +54,14 @@ import Testing
     #expect(Swift.Set(dictionary.values.map(\.label)) == Swift.Set((5..<20).map(String.init)))
   }
 
+  /// A key that wants more alignment than an allocation has by itself.
+  @Test func keysOfAnyAlignment() {
+    let values = (0..<40).map { Plain("\($0)") }
+    var dictionary = WeakValueDictionary<SIMD16<Float>, Plain>()
+    for (index, value) in values.enumerated() { dictionary[SIMD16(repeating: Float(index))] = value }
+    #expect(values.indices.allSatisfy { dictionary[SIMD16(repeating: Float($0))] === values[$0] })
+  }
+
   @Test func copiesAreIndependent() {
     let (a, b) = (Plain(), Plain())
     let original: Dictionary = ["a": a]

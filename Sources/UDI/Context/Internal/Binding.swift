@@ -111,7 +111,7 @@ extension Binding {
     } else {
       unsafe Tree.instances.insert(InstanceChain(first: me))
     }
-    if binder == .other, let helper = self as? HelperBinding { helper.maker.object.didBind(helper) }
+    if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didBind(helper) } }
   }
 
   /// Takes the binding out of those lists. Under the tree lock.
@@ -126,6 +126,6 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     previousOfInstance = nil
     nextOfInstance = nil
-    if binder == .other, let helper = self as? HelperBinding { helper.maker.object.didUnbind(helper) }
+    if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didUnbind(helper) } }
   }
 }

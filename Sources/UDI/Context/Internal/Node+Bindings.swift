@@ -21,7 +21,10 @@ extension Node {
       }
     }
     if bindings.looksForDeadEntries {
-      for dead in bindings.deadEntriesInTurn() { dead.binding.withdraw(&garbage) }
+      // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
+      var alive: [AnyObject] = []
+      for dead in bindings.deadEntriesInTurn(looks: 1, alive: &alive) { dead.binding.withdraw(&garbage) }
+      garbage.add(alive as AnyObject)
     }
   }
 

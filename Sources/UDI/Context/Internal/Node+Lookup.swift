@@ -36,19 +36,22 @@ extension Node {
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
-    var id = KeyIdentity.hashedID(identity, name)
-    // As long as this is retained no other name can be given its id.
-    let candidate = KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: id)
-    if let candidate {
-      guard candidate.type === identity, candidate.name == name else { return .nothing }
+    let here =
+      KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
+    let key: KeyIdentity
+    if let here {
+      guard here.type === identity, here.name == name else { return .nothing }
+      key = here
     } else {
       // Here is no such key; there may be one above, or one whose id is not its hash.
-      guard let known = KeyNames.id(identity, name) else { return .nothing }
-      id = known
+      guard let known = KeyNames.identity(identity, name) else { return .nothing }
+      key = known
     }
-    let answer = unsafe attempt(id, isExact: isExact, search, into: memory)
+    // As long as the key is retained no other name can be given its id.
+    defer { withExtendedLifetime(key) {} }
+    let answer = unsafe attempt(key.id, isExact: isExact, search, into: memory)
     guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(id, isExact: isExact, search, into: memory)
+    return unsafe answerCleaningUp(key.id, isExact: isExact, search, into: memory)
   }
 
   /// The key behind an id, if the node has a slot for it.

@@ -127,11 +127,16 @@ enum RankedChildren {
       self = .none
       let index = children.partition { $0.rank < rank }
       children.remove(at: index)
-      self = children.count == 1 ? .one(NodeWord(children[0].node)) : .few(children)
+      self = RankedChildren(children)
     case .many(let blocks):
       blocks.remove(at: rank)
-      if let children = blocks.few { self = .few(children) }
+      if let children = blocks.few { self = RankedChildren(children) }
     }
+  }
+
+  /// One or more, but not many.
+  private init(_ children: ContiguousArray<RankedChild>) {
+    self = children.count == 1 ? .one(NodeWord(children[0].node)) : .few(children)
   }
 }
 
@@ -149,7 +154,9 @@ final class RankedBlocks {
   var first: Node? { unsafe blocks.first?.first?.node }
 
   /// The children where there are few enough to do without this: half a block, so that it does not go to and fro.
-  var few: ContiguousArray<RankedChild>? { unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil }
+  var few: ContiguousArray<RankedChild>? {
+    unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil
+  }
 
   func forEach(_ body: (Node) -> Void) {
     for block in unsafe blocks { for child in block { body(child.node) } }
@@ -173,7 +180,17 @@ final class RankedBlocks {
     guard index >= 0 else { return }
     let offset = unsafe blocks[index].partition { $0.rank < rank }
     unsafe blocks[index].remove(at: offset)
-    if unsafe blocks[index].isEmpty { unsafe blocks.remove(at: index) }
+    merge(at: index)
+  }
+
+  /// Joins a block that has become small with its neighbour, so that blocks stay few.
+  private func merge(at index: Int) {
+    if unsafe blocks[index].isEmpty {
+      unsafe blocks.remove(at: index)
+    } else if unsafe index + 1 < blocks.count, unsafe blocks[index].count + blocks[index + 1].count <= Self.limit / 2 {
+      unsafe blocks[index] += blocks[index + 1]
+      unsafe blocks.remove(at: index + 1)
+    }
   }
 }
 

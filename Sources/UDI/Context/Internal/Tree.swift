@@ -16,11 +16,12 @@
 /// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
 /// the child. Writers, `linkAll` and `find` take the tree lock.
 ///
-/// **Order.** attachment → node; tree → node; node → its parent's node (lookups that go up). A writer holds one node's lock
+/// **Order.** tree → attachment → node → its parent's node (lookups that go up). A writer holds one node's lock
 /// at a time. The tables' locks are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
 ///
-/// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. A change works its way up
-/// from the context where it happened, and each context shows it from the moment its own slot is written; when the
+/// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that goes up looks at each
+/// context in turn, as it is when it comes there: an instance that is bound anew further down, behind it, and withdrawn
+/// further up, before it, is missed. A change works its way up from the context where it happened, and each context shows it from the moment its own slot is written; when the
 /// changing call returns all do. Moving a context first makes it known above its new parent, then points it there, then
 /// takes it out above the old one: what is bound in a moved subtree is found at every moment from every context above
 /// both places, and a lookup upwards from inside sees the old parent or the new one.

@@ -101,11 +101,11 @@ enum KeyNames {
     }
   }
 
-  /// The id of a name that has an identity, or nil: then nothing is bound under it anywhere.
-  static func id(_ type: TypeIdentity, _ name: UDIName) -> UInt64? {
+  /// The identity of a name, or nil if it has none: then nothing is bound under it anywhere.
+  static func identity(_ type: TypeIdentity, _ name: UDIName) -> KeyIdentity? {
     let hash = KeyIdentity.hashedID(type, name)
     let candidates = lock.withLock { unsafe (buckets[hash] ?? []).compactMap(\.key) }
-    return candidates.first { $0.type === type && $0.name == name }?.id
+    return candidates.first { $0.type === type && $0.name == name }
   }
 
   fileprivate static func forget(_ key: KeyIdentity) {

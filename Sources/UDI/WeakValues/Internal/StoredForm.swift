@@ -111,6 +111,8 @@ extension StoredForm {
     let count = MemoryLayout<Dependency>.size / word
     let incomplete = StoredForm(address: address, words: (0, 0), shape: .incomplete)
     guard MemoryLayout<Dependency>.size == count * word, 1...5 ~= count else { return incomplete }
+    // Sometimes the reference, on Apple's systems, sometimes one to a box.
+    if type == (any Error).self { return incomplete }
     return unsafe withUnsafeBytes(of: dependency) { bytes in
       func load(_ index: Int) -> UInt {
         unsafe index < count ? bytes.load(fromByteOffset: index * word, as: UInt.self) : 0
