@@ -104,8 +104,8 @@ final class FoundDependencies {
 
   private let live: UnsafeMutableBufferPointer<Found>
   @usableFromInline let count: Int
-  /// How many have been taken out.
-  @exclusivity(unchecked) private var taken = 0  // Unchecked: it is used by one call on one thread.
+  /// How many have been taken out. Unchecked, because one call on one thread uses it.
+  @exclusivity(unchecked) private var taken = 0
 
   /// Loads bindings, and withdraws the dead ones. Under the tree lock.
   fileprivate init(_ bindings: ContiguousArray<Unretained<Binding>>, isExact: Bool, _ garbage: inout Garbage) {

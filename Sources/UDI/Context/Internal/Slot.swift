@@ -146,8 +146,8 @@ enum RankedChildren {
 final class RankedBlocks {
   static var limit: Int { 128 }
 
-  /// No block is empty.
-  @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>  // Guarded by the tree lock.
+  /// No block is empty. Unchecked, because the tree lock excludes overlapping accesses.
+  @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
 
   init(_ children: ContiguousArray<RankedChild>) { unsafe blocks = [children] }
 
