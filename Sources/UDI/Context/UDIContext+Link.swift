@@ -150,6 +150,7 @@ extension UDIContext {
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
     let found = allDependencies(type, name, search, ofAnyName: ofAnyName)
+    if found.count == 0 { return [] }
     return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
       for _ in 0..<found.count {
         let place = unsafe buffer.baseAddress.unsafelyUnwrapped + count

@@ -178,7 +178,8 @@ extension WeakValueDictionary {
 
   /// Removes an entry and returns it. Drops nothing else.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
-    guard entry(forKey: key) != nil else { return nil }
+    // A shared storage is not copied for nothing.
+    guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
     return unsafe uniqueStorage.table.remove(key)?.entry
   }
 

@@ -8,7 +8,7 @@ extension Node {
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
         guard let binding else { return (nil, nil) }
-        let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0)
+        let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0, isSingle: true)
         slots.insert(new)
         return (nil, new.state)
       }
@@ -16,6 +16,7 @@ extension Node {
       guard let binding else { return (before, followChildren(slot)) }
       slot.element.best = Unretained(binding)
       slot.element.depth = 0
+      slot.element.isSingle = slot.element.children.isEmpty
       return (before, slot.element.state)
     }
     propagate(key, from: before, to: after)
@@ -30,6 +31,7 @@ extension Node {
     }
     slot.element.best = below.element.best
     slot.element.depth = below.element.depth + 1
+    slot.element.isSingle = below.element.isSingle && slot.element.children.isOne
     return slot.element.state
   }
 
@@ -46,7 +48,8 @@ extension Node {
       guard let slot = slots.find(key) else {
         guard let new, let below = child.slots.find(key) else { return (nil, nil) }
         let made = Slot(
-          key: key, best: below.element.best, children: .one(.init(child)), depth: new.depth + 1)
+          key: key, best: below.element.best, children: .one(.init(child)), depth: new.depth + 1,
+          isSingle: below.element.isSingle)
         slots.insert(made)
         return (nil, made.state)
       }
@@ -57,8 +60,10 @@ extension Node {
           slot.element.children.insert(child, at: new) { $0.rank(for: key) }
         }
       }
+      guard before.depth == 0 else { return (before, followChildren(slot)) }
       // A binding of the node's own stays the answer, whatever is below.
-      return (before, before.depth == 0 ? before : followChildren(slot))
+      slot.element.isSingle = slot.element.children.isEmpty
+      return (before, slot.element.state)
     }
   }
 

@@ -49,23 +49,42 @@ extension Node {
 
   /// The bindings under one key.
   private func bindings(_ key: UInt64, _ search: UDISearch) -> ContiguousArray<Unretained<Binding>> {
+    guard search == .descendants else { return bindings([key], search) }
     var found: ContiguousArray<Unretained<Binding>> = []
-    var level: ContiguousArray = [self]
-    var next: ContiguousArray<Node> = []
+    var level: ContiguousArray = [Step.visit(self)]
+    var next: ContiguousArray<Step> = []
+    var children: ContiguousArray<Node> = []
     while !level.isEmpty {
-      for node in level {
-        if search == .ancestors, let parent = node.parent { next.append(parent) }
-        guard let slot = node.slots.find(key) else { continue }
-        if slot.element.depth == 0 { found.append(slot.element.best) }
-        guard search == .descendants else { continue }
-        let first = next.count
-        slot.element.children.forEach { next.append($0) }
-        if next.count - first > 1 { next.sortBySequence(from: first) }
+      for step in level {
+        switch step {
+        case .visit(let node):
+          guard let slot = node.slots.find(key) else { continue }
+          if slot.element.isSingle {
+            // The way to the only binding below need not be gone: it is known how many levels it is away.
+            slot.element.depth == 0
+              ? found.append(slot.element.best) : next.append(.wait(slot.element.best, levels: slot.element.depth - 1))
+            continue
+          }
+          if slot.element.depth == 0 { found.append(slot.element.best) }
+          children.removeAll(keepingCapacity: true)
+          slot.element.children.forEach { children.append($0) }
+          children.sortBySequence(from: 0)
+          for child in children { next.append(.visit(child)) }
+        case .wait(let binding, let levels):
+          if levels == 0 { found.append(binding) } else { next.append(.wait(binding, levels: levels - 1)) }
+        }
       }
       swap(&level, &next)
       next.removeAll(keepingCapacity: true)
     }
     return found
+  }
+
+  /// What to do on a level.
+  private enum Step {
+    case visit(Node)
+    /// A binding that is due some levels further down, in this place.
+    case wait(Unretained<Binding>, levels: UInt32)
   }
 
   /// The bindings under any of several keys.

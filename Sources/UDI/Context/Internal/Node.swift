@@ -9,17 +9,21 @@
 struct Node: Equatable, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the locks named at its mark.
 
-  private let storage: UnsafeMutablePointer<Storage>
+  /// The parts lie behind one another, those that lookups read first. They are parts because each is guarded by other locks: to
+  /// the thread sanitizer a change of one field is an access to the whole struct that it is in.
+  private let base: UnsafeMutableRawPointer
 
-  private struct Storage: ~Copyable {
-    // What lookups read comes first, in one cache line.
-    let lock = Lock()
+  /// Written under the tree lock and the node's, read under either.
+  private struct Shared: ~Copyable {
     var parent: Node?
     var slots = CompactTable<Slot>()
+  }
+
+  /// Under the tree lock.
+  private struct Edges: ~Copyable {
     var sequence: UInt64 = 0
-    var search: UDISearch
     var nextSerial: UInt32 = 0
-    let tag: String
+    var remembersContext = false
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var previousSibling: Node?
     var nextSibling: Node?
@@ -29,47 +33,76 @@ struct Node: Equatable, @unchecked Sendable {
     var childrenByTag = CompactTable<TaggedNode>()
     var heldContext: UDIContext?
     weak var rootContext: UDIContext?
-    var remembersContext = false
-
-    init(tag: String, search: UDISearch) {
-      self.tag = tag
-      self.search = search
-    }
   }
 
   /// Allocates a node; whoever does must `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe storage = allocateMemory(
-      byteCount: MemoryLayout<Storage>.size, alignment: MemoryLayout<Storage>.alignment
-    ).bindMemory(to: Storage.self, capacity: 1)
-    unsafe storage.initialize(to: Storage(tag: tag, search: search))
+    unsafe base = allocateMemory(byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: Self.word)
+    unsafe lockMemory.initialize(to: Lock())
+    unsafe searchMemory.initialize(to: search)
+    unsafe shared.initialize(to: Shared())
+    unsafe edges.initialize(to: Edges())
+    unsafe tagMemory.initialize(to: tag)
   }
 
   /// Frees the memory. Not under a lock: it may hold the last reference to something.
   func free() {
-    unsafe storage.deinitialize(count: 1)
-    unsafe freeMemory(storage)
+    unsafe lockMemory.deinitialize(count: 1)
+    unsafe shared.deinitialize(count: 1)
+    unsafe edges.deinitialize(count: 1)
+    unsafe tagMemory.deinitialize(count: 1)
+    unsafe freeMemory(base)
   }
 
   /// The address of the memory, which tells nodes apart.
-  var address: UnsafeRawPointer { unsafe UnsafeRawPointer(storage) }
+  var address: UnsafeRawPointer { unsafe UnsafeRawPointer(base) }
 
   /// Remakes a node from its `address`.
-  init(address: UnsafeRawPointer) {
-    unsafe storage = UnsafeMutablePointer(mutating: address.assumingMemoryBound(to: Storage.self))
+  init(address: UnsafeRawPointer) { unsafe base = UnsafeMutableRawPointer(mutating: address) }
+
+  static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
+}
+
+// MARK: - Where the parts are
+
+extension Node {
+  private static var word: Int { MemoryLayout<UInt>.size }
+  private static var searchOffset: Int { MemoryLayout<Lock>.stride }
+  private static var sharedOffset: Int { (searchOffset + MemoryLayout<UDISearch>.size + word - 1) & ~(word - 1) }
+  private static var edgesOffset: Int { sharedOffset + MemoryLayout<Shared>.stride }
+  private static var tagOffset: Int { edgesOffset + MemoryLayout<Edges>.stride }
+
+  @inline(__always)
+  private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }
+
+  @inline(__always)
+  private var searchMemory: UnsafeMutablePointer<UDISearch> {
+    unsafe (base + Self.searchOffset).assumingMemoryBound(to: UDISearch.self)
   }
 
-  static func == (left: Node, right: Node) -> Bool { unsafe left.storage == right.storage }
+  @inline(__always)
+  private var shared: UnsafeMutablePointer<Shared> {
+    unsafe (base + Self.sharedOffset).assumingMemoryBound(to: Shared.self)
+  }
+
+  @inline(__always)
+  private var edges: UnsafeMutablePointer<Edges> {
+    unsafe (base + Self.edgesOffset).assumingMemoryBound(to: Edges.self)
+  }
+
+  private var tagMemory: UnsafeMutablePointer<String> {
+    unsafe (base + Self.tagOffset).assumingMemoryBound(to: String.self)
+  }
 }
 
 // MARK: - Constant
 
 extension Node {
-  var tag: String { unsafe storage.pointee.tag }
+  var tag: String { unsafe tagMemory.pointee }
 
   @inline(__always)
   var lock: Lock {
-    _read { yield unsafe storage.pointee.lock }
+    _read { yield unsafe lockMemory.pointee }
   }
 }
 
@@ -79,15 +112,15 @@ extension Node {
   /// The parent; a context that goes clears this in its children first.
   @inline(__always)
   var parent: Node? {
-    _read { yield unsafe storage.pointee.parent }
-    nonmutating _modify { yield unsafe &storage.pointee.parent }
+    _read { yield unsafe shared.pointee.parent }
+    nonmutating _modify { yield unsafe &shared.pointee.parent }
   }
 
   /// For each key that is bound here or anywhere below, what a lookup from here finds.
   @inline(__always)
   var slots: CompactTable<Slot> {
-    _read { yield unsafe storage.pointee.slots }
-    nonmutating _modify { yield unsafe &storage.pointee.slots }
+    _read { yield unsafe shared.pointee.slots }
+    nonmutating _modify { yield unsafe &shared.pointee.slots }
   }
 }
 
@@ -96,12 +129,12 @@ extension Node {
 extension Node {
   /// The search of lookups that name none.
   @inline(__always)
-  var search: UDISearch { unsafe storage.pointee.search }
+  var search: UDISearch { unsafe searchMemory.pointee }
 
   /// The same, for those who do not hold the lock.
   var defaultSearch: UDISearch {
     get { lock.withLock { search } }
-    nonmutating set { lock.withLock { unsafe storage.pointee.search = newValue } }
+    nonmutating set { lock.withLock { unsafe searchMemory.pointee = newValue } }
   }
 }
 
@@ -110,75 +143,75 @@ extension Node {
 extension Node {
   /// The bindings of the context. `slots` points at its entries.
   var bindings: WeakValueDictionary<KeyIdentity, AnyObject> {
-    _read { yield unsafe storage.pointee.bindings }
-    nonmutating _modify { yield unsafe &storage.pointee.bindings }
+    _read { yield unsafe edges.pointee.bindings }
+    nonmutating _modify { yield unsafe &edges.pointee.bindings }
   }
 
   /// The serial number of the next binding, which orders what is bound here.
   var nextSerial: UInt32 {
-    _read { yield unsafe storage.pointee.nextSerial }
-    nonmutating _modify { yield unsafe &storage.pointee.nextSerial }
+    _read { yield unsafe edges.pointee.nextSerial }
+    nonmutating _modify { yield unsafe &edges.pointee.nextSerial }
   }
 
   /// This node's place among its parent's children: it rises from each to the next.
   var sequence: UInt64 {
-    _read { yield unsafe storage.pointee.sequence }
-    nonmutating _modify { yield unsafe &storage.pointee.sequence }
+    _read { yield unsafe edges.pointee.sequence }
+    nonmutating _modify { yield unsafe &edges.pointee.sequence }
   }
 
   /// The child of the same parent that was added before.
   var previousSibling: Node? {
-    _read { yield unsafe storage.pointee.previousSibling }
-    nonmutating _modify { yield unsafe &storage.pointee.previousSibling }
+    _read { yield unsafe edges.pointee.previousSibling }
+    nonmutating _modify { yield unsafe &edges.pointee.previousSibling }
   }
 
   /// The child of the same parent that was added next.
   var nextSibling: Node? {
-    _read { yield unsafe storage.pointee.nextSibling }
-    nonmutating _modify { yield unsafe &storage.pointee.nextSibling }
+    _read { yield unsafe edges.pointee.nextSibling }
+    nonmutating _modify { yield unsafe &edges.pointee.nextSibling }
   }
 
   /// The child that was added first.
   var firstChild: Node? {
-    _read { yield unsafe storage.pointee.firstChild }
-    nonmutating _modify { yield unsafe &storage.pointee.firstChild }
+    _read { yield unsafe edges.pointee.firstChild }
+    nonmutating _modify { yield unsafe &edges.pointee.firstChild }
   }
 
   /// The child that was added last.
   var lastChild: Node? {
-    _read { yield unsafe storage.pointee.lastChild }
-    nonmutating _modify { yield unsafe &storage.pointee.lastChild }
+    _read { yield unsafe edges.pointee.lastChild }
+    nonmutating _modify { yield unsafe &edges.pointee.lastChild }
   }
 
   /// The sequence number of the next child.
   var nextChildSequence: UInt64 {
-    _read { yield unsafe storage.pointee.nextChildSequence }
-    nonmutating _modify { yield unsafe &storage.pointee.nextChildSequence }
+    _read { yield unsafe edges.pointee.nextChildSequence }
+    nonmutating _modify { yield unsafe &edges.pointee.nextChildSequence }
   }
 
   /// The children, to be found by their tags.
   var childrenByTag: CompactTable<TaggedNode> {
-    _read { yield unsafe storage.pointee.childrenByTag }
-    nonmutating _modify { yield unsafe &storage.pointee.childrenByTag }
+    _read { yield unsafe edges.pointee.childrenByTag }
+    nonmutating _modify { yield unsafe &edges.pointee.childrenByTag }
   }
 
   /// The node's context while it has a parent: this is how a parent holds its children.
   var heldContext: UDIContext? {
-    _read { yield unsafe storage.pointee.heldContext }
-    nonmutating _modify { yield unsafe &storage.pointee.heldContext }
+    _read { yield unsafe edges.pointee.heldContext }
+    nonmutating _modify { yield unsafe &edges.pointee.heldContext }
   }
 
   /// The node's context, weakly, for one that has no parent to hold it. Not set before there are children: a weak reference costs
   /// memory, and makes every later retain of the object slower.
   var rootContext: UDIContext? {
-    get { unsafe storage.pointee.rootContext }
-    nonmutating set { unsafe storage.pointee.rootContext = newValue }
+    get { unsafe edges.pointee.rootContext }
+    nonmutating set { unsafe edges.pointee.rootContext = newValue }
   }
 
   /// Whether `rootContext` was set.
   var remembersContext: Bool {
-    get { unsafe storage.pointee.remembersContext }
-    nonmutating set { unsafe storage.pointee.remembersContext = newValue }
+    get { unsafe edges.pointee.remembersContext }
+    nonmutating set { unsafe edges.pointee.remembersContext = newValue }
   }
 
   /// The node's context, or nil if that is going away; for nodes that have a parent or children.

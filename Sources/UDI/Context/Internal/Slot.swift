@@ -7,6 +7,7 @@
 ///    `children`, and `best` is that child's `best`.
 /// 3. A binding is released only after no slot refers to it.
 /// 4. `children` are exactly the children of the node that have a slot for the key, at their present rank.
+/// 5. `isSingle` is true exactly when there is one binding for the key at the node and below it: `best`.
 ///
 /// Breadth-first order takes the nearest level first, and within a level the branch that was added first: that is
 /// the order of ranks, (depth, sequence), so the first child always leads to the answer.
@@ -17,18 +18,20 @@ struct Slot: CompactTableElement {
   var children: RankedChildren
   /// How many levels below the node `best` is bound.
   var depth: UInt32
+  var isSingle: Bool
 
   static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
 
-  var state: SlotState { SlotState(best: best, depth: depth) }
+  var state: SlotState { SlotState(best: best, depth: depth, isSingle: isSingle) }
 }
 
 /// What a parent needs to know of a slot, to tell whether it changed.
 ///
-/// Both count: comparing depths alone would leave a freed `best` in the slots above.
+/// All of it counts: comparing depths alone would leave a freed `best` in the slots above.
 struct SlotState: Equatable {
   let best: Unretained<Binding>
   let depth: UInt32
+  let isSingle: Bool
 }
 
 /// A child's place among those children of a node that have a slot for one key.
@@ -68,6 +71,14 @@ enum RankedChildren {
     private let word: Unmanaged<Never>
     init(_ node: Node) { unsafe word = .fromOpaque(node.address) }
     var node: Node { unsafe Node(address: word.toOpaque()) }
+  }
+
+  var isEmpty: Bool {
+    if case .none = self { true } else { false }
+  }
+
+  var isOne: Bool {
+    if case .one = self { true } else { false }
   }
 
   var first: Node? {
