@@ -54,8 +54,8 @@ public final class UDIContext: Sendable {
   /// The direction that lookups take when they name none. ``makeChild(tag:)`` hands it on to the child; contexts that exist
   /// already keep theirs.
   public var search: UDISearch {
-    get { withNode(\.defaultSearch) }
-    set { withNode { $0.defaultSearch = newValue } }
+    get { withNode { node in node.lock.withLock { node.search } } }
+    set { change { node, _ in node.lock.withLock { node.search = newValue } } }
   }
 }
 

@@ -127,7 +127,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(1), amortised and on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
-    guard let form = StoredForm.of(value, as: Value.self) else {
+    guard let form = StoredForm.of(value, as: Value.self, .of(Value.self)) else {
       preconditionFailure(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )

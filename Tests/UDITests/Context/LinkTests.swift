@@ -204,7 +204,7 @@ import UDI
   }
 
   /// Around the sizes at which the index changes how it stores siblings, leaving from the front and from the end.
-  @Test(arguments: [1, 2, 3, 127, 128, 129, 130, 200, 257], [false, true])
+  @Test(arguments: [1, 2, 3, 63, 64, 65, 66, 100, 129, 257], [false, true])
   func siblingsInAllSizes(count: Int, fromTheEnd: Bool) throws {
     let root = UDIContext(tag: "root")
     let services = (0..<count).map { Plain("\($0)") }

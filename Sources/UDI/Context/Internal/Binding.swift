@@ -25,11 +25,10 @@ class Binding: WeakEntry, @unchecked Sendable {
   final let site: CallSite
 
   init(_ offer: borrowing Offer, binder: Binder) {
-    let (identity, token) = TypeIdentity.andToken(of: offer.type)
     self.binder = binder
     isMulti = offer.isMulti
-    isExact = offer.form.isComplete && token.isExact
-    key = identity.read { KeyIdentity.of($0, offer.name) }
+    isExact = offer.form.isComplete && offer.type.token.isExact
+    key = offer.type.key(named: offer.name)
     site = offer.site
     super.init(offer.form)
   }
@@ -83,8 +82,9 @@ final class HelperBinding: Binding, @unchecked Sendable {
 /// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first are in the
 /// list until somebody comes across them; they can do no harm there, because a dead binding is withdrawn whenever it is touched.
 struct InstanceChain: CompactTableElement {
+  /// The address. Here, too, because in a large table a look at the binding would mostly miss the cache.
+  let key: UInt
   let first: Unretained<Binding>
-  var key: UInt { first.object.form.address }
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 
   /// The bindings at an address. Under the tree lock.
@@ -107,9 +107,9 @@ extension Binding {
       let second = place.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
-      place.element = InstanceChain(first: me)
+      place.element = InstanceChain(key: address, first: me)
     } else {
-      unsafe Tree.instances.insert(InstanceChain(first: me))
+      unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didBind(helper) } }
   }
@@ -119,7 +119,9 @@ extension Binding {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance
     } else if let next = nextOfInstance {
-      if let place = unsafe Tree.instances.find(form.address) { place.element = InstanceChain(first: next) }
+      if let place = unsafe Tree.instances.find(form.address) {
+        place.element = InstanceChain(key: form.address, first: next)
+      }
     } else {
       unsafe Tree.instances.remove(form.address)
     }

@@ -35,7 +35,8 @@ extension Node {
   func answer(
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+    let known = KnownType.of(type)
+    let (identity, isExact) = (known.identity.object, known.token.isExact)
     let here =
       KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
     let key: KeyIdentity
@@ -106,7 +107,7 @@ extension Node {
     _ key: UInt64, isExact: Bool, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
-      let search = search ?? defaultSearch
+      let search = search ?? self.search
       while let binding = nearestBinding(key, search) {
         let answer = unsafe binding.value(isExact: isExact, into: memory)
         guard case .dead = answer else { return answer }

@@ -17,6 +17,9 @@ struct Node: Equatable, @unchecked Sendable {
   private struct Shared: ~Copyable {
     var parent: Node?
     var slots = CompactTable<Slot>()
+    var search: UDISearch
+
+    init(search: UDISearch) { self.search = search }
   }
 
   /// Under the tree lock.
@@ -39,8 +42,7 @@ struct Node: Equatable, @unchecked Sendable {
   init(tag: String, search: UDISearch) {
     unsafe base = allocateMemory(byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: Self.word)
     unsafe lockMemory.initialize(to: Lock())
-    unsafe searchMemory.initialize(to: search)
-    unsafe shared.initialize(to: Shared())
+    unsafe shared.initialize(to: Shared(search: search))
     unsafe edges.initialize(to: Edges())
     unsafe tagMemory.initialize(to: tag)
   }
@@ -67,18 +69,12 @@ struct Node: Equatable, @unchecked Sendable {
 
 extension Node {
   private static var word: Int { MemoryLayout<UInt>.size }
-  private static var searchOffset: Int { MemoryLayout<Lock>.stride }
-  private static var sharedOffset: Int { (searchOffset + MemoryLayout<UDISearch>.size + word - 1) & ~(word - 1) }
+  private static var sharedOffset: Int { (MemoryLayout<Lock>.size + word - 1) & ~(word - 1) }
   private static var edgesOffset: Int { sharedOffset + MemoryLayout<Shared>.stride }
   private static var tagOffset: Int { edgesOffset + MemoryLayout<Edges>.stride }
 
   @inline(__always)
   private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }
-
-  @inline(__always)
-  private var searchMemory: UnsafeMutablePointer<UDISearch> {
-    unsafe (base + Self.searchOffset).assumingMemoryBound(to: UDISearch.self)
-  }
 
   @inline(__always)
   private var shared: UnsafeMutablePointer<Shared> {
@@ -122,19 +118,12 @@ extension Node {
     _read { yield unsafe shared.pointee.slots }
     nonmutating _modify { yield unsafe &shared.pointee.slots }
   }
-}
 
-// MARK: - Under the node's lock
-
-extension Node {
   /// The search of lookups that name none.
   @inline(__always)
-  var search: UDISearch { unsafe searchMemory.pointee }
-
-  /// The same, for those who do not hold the lock.
-  var defaultSearch: UDISearch {
-    get { lock.withLock { search } }
-    nonmutating set { lock.withLock { unsafe searchMemory.pointee = newValue } }
+  var search: UDISearch {
+    get { unsafe shared.pointee.search }
+    nonmutating set { unsafe shared.pointee.search = newValue }
   }
 }
 

@@ -151,11 +151,11 @@ enum RankedChildren {
   }
 }
 
-/// Many children in the order of their ranks, in sorted blocks of at most 128.
+/// Many children in the order of their ranks, in sorted blocks of at most 64.
 ///
 /// Complexity: O(log n) to find a place, and moving part of one block and of the list of blocks to insert or remove there.
 final class RankedBlocks {
-  static var limit: Int { 128 }
+  static var limit: Int { 64 }
 
   /// No block is empty. Unchecked, because the tree lock excludes overlapping accesses.
   @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>

@@ -11,7 +11,7 @@
 /// | an attachment's lock, `UDIAttachment.lock` | which context its object is attached to |
 /// | the tables' locks | interned types, interned names, the process's root context, the process's reporter |
 ///
-/// Slots and parents are *written* under the tree lock and the node's lock together, so that holding either is enough to
+/// Slots, parents and searches are *written* under the tree lock and the node's lock together, so that holding either is enough to
 /// *read* them. That is what makes lookups cheap: a lookup that goes down, or stays where it is, takes the lock of the
 /// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
 /// the child. Writers, `linkAll` and `find` take the tree lock.
