@@ -166,11 +166,8 @@ extension WeakValueDictionary {
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
-    let storage = uniqueStorage
-    guard let place = unsafe storage.table.find(key) else {
-      unsafe storage.table.insert(Pair(key: key, entry: entry))
-      return nil
-    }
+    let (place, isNew) = unsafe uniqueStorage.table.findOrInsert(key) { Pair(key: key, entry: entry) }
+    if isNew { return nil }
     let replaced = place.element.entry
     place.element.entry = entry
     return replaced

@@ -103,13 +103,12 @@ extension Binding {
   func enlist() {
     let address = form.address
     let me = Unretained(self)
-    if let place = unsafe Tree.instances.find(address) {
+    let (place, isNew) = unsafe Tree.instances.findOrInsert(address) { InstanceChain(key: address, first: me) }
+    if !isNew {
       let second = place.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
       place.element = InstanceChain(key: address, first: me)
-    } else {
-      unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didBind(helper) } }
   }

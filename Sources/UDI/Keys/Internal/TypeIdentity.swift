@@ -83,16 +83,21 @@ struct KnownType {
   /// Unretained, because an identity is never released.
   let identity: Unretained<TypeIdentity>
   let token: TypeToken
+  @usableFromInline let holdsReferences: Bool
+
+  private init(_ identity: Unretained<TypeIdentity>, _ token: TypeToken) {
+    self.identity = identity
+    self.token = token
+    holdsReferences = token.facts.contains(.holdsReferences)
+  }
 
   @usableFromInline
   static func of(_ type: Any.Type) -> KnownType {
     let metatype = ObjectIdentifier(type)
-    if let found = TypeTable.find(metatype) { return KnownType(identity: found.identity, token: found.token) }
+    if let found = TypeTable.find(metatype) { return KnownType(found.identity, found.token) }
     let identity = TypeTable.intern(type)
-    return KnownType(identity: Unretained(identity), token: TypeToken(identity, metatype))
+    return KnownType(Unretained(identity), TypeToken(identity, metatype))
   }
-
-  @usableFromInline var holdsReferences: Bool { token.facts.contains(.holdsReferences) }
 
   /// The key of the type with a name, or without.
   func key(named name: UDIName?) -> KeyIdentity { identity.read { KeyIdentity.of($0, name) } }
