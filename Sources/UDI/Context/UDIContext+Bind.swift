@@ -109,13 +109,13 @@ extension UDIContext {
 @usableFromInline
 struct Offer: ~Copyable {
   let form: StoredForm
-  let type: KnownType
+  let type: Any.Type
   let name: UDIName?
   let site: CallSite
   let isMulti: Bool
 
   @usableFromInline
-  init(_ form: StoredForm, _ type: KnownType, _ name: UDIName?, _ site: CallSite, _ isMulti: Bool) {
+  init(_ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ isMulti: Bool) {
     self.form = form
     self.type = type
     self.name = name
@@ -130,11 +130,10 @@ struct Offer: ~Copyable {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, _ site: CallSite, isMulti: Bool,
     _ body: (borrowing Offer) -> Void
   ) {
-    let known = KnownType.of(type)
-    guard let form = StoredForm.of(dependency, as: type, known) else {
+    guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    body(Offer(form, known, name, site, isMulti))
+    body(Offer(form, type, name, site, isMulti))
     withExtendedLifetime(dependency) {}
   }
 

@@ -98,7 +98,7 @@ extension UDIObject {
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     guard let contexts else {
       attachment.reportUnattached(
-        self, "bind", describing: { offer.type.key(named: offer.name).description }, at: offer.site)
+        self, "bind", describing: { describeKey(TypeIdentity.of(offer.type).name, offer.name) }, at: offer.site)
       return attachment.bind(offer, in: nil)
     }
     for context in contexts { attachment.bind(offer, in: context) }

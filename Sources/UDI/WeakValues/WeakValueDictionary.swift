@@ -127,7 +127,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(1), amortised and on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
-    guard let form = StoredForm.of(value, as: Value.self, .of(Value.self)) else {
+    guard let form = StoredForm.of(value, as: Value.self) else {
       preconditionFailure(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )
@@ -166,8 +166,11 @@ extension WeakValueDictionary {
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
-    let (place, isNew) = unsafe uniqueStorage.table.findOrInsert(key) { Pair(key: key, entry: entry) }
-    if isNew { return nil }
+    let storage = uniqueStorage
+    guard let place = unsafe storage.table.find(key) else {
+      unsafe storage.table.insert(Pair(key: key, entry: entry))
+      return nil
+    }
     let replaced = place.element.entry
     place.element.entry = entry
     return replaced

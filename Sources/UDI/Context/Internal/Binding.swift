@@ -25,10 +25,11 @@ class Binding: WeakEntry, @unchecked Sendable {
   final let site: CallSite
 
   init(_ offer: borrowing Offer, binder: Binder) {
+    let (identity, token) = TypeIdentity.andToken(of: offer.type)
     self.binder = binder
     isMulti = offer.isMulti
-    isExact = offer.form.isComplete && offer.type.token.isExact
-    key = offer.type.key(named: offer.name)
+    isExact = offer.form.isComplete && token.isExact
+    key = identity.read { KeyIdentity.of($0, offer.name) }
     site = offer.site
     super.init(offer.form)
   }
@@ -103,12 +104,13 @@ extension Binding {
   func enlist() {
     let address = form.address
     let me = Unretained(self)
-    let (place, isNew) = unsafe Tree.instances.findOrInsert(address) { InstanceChain(key: address, first: me) }
-    if !isNew {
+    if let place = unsafe Tree.instances.find(address) {
       let second = place.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
       place.element = InstanceChain(key: address, first: me)
+    } else {
+      unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didBind(helper) } }
   }
@@ -118,9 +120,7 @@ extension Binding {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance
     } else if let next = nextOfInstance {
-      if let place = unsafe Tree.instances.find(form.address) {
-        place.element = InstanceChain(key: form.address, first: next)
-      }
+      if let place = unsafe Tree.instances.find(form.address) { place.element = InstanceChain(key: form.address, first: next) }
     } else {
       unsafe Tree.instances.remove(form.address)
     }

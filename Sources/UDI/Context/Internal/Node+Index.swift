@@ -6,15 +6,14 @@ extension Node {
   /// - Complexity: O(log siblings) for each level whose answer changes.
   func setBinding(_ binding: Binding?, forKey key: UInt64) {
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
-      guard let binding else {
-        guard let slot = slots.find(key) else { return (nil, nil) }
-        return (slot.element.state, followChildren(slot))
+      guard let slot = slots.find(key) else {
+        guard let binding else { return (nil, nil) }
+        let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0, isSingle: true)
+        slots.insert(new)
+        return (nil, new.state)
       }
-      let (slot, isNew) = slots.findOrInsert(key) {
-        Slot(key: key, best: Unretained(binding), children: .none, depth: 0, isSingle: true)
-      }
-      if isNew { return (nil, slot.element.state) }
       let before = slot.element.state
+      guard let binding else { return (before, followChildren(slot)) }
       slot.element.best = Unretained(binding)
       slot.element.depth = 0
       slot.element.isSingle = slot.element.children.isEmpty

@@ -12,13 +12,14 @@ extension Node {
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
-    let known = KnownType.of(type)
-    let key = known.key(named: name)
+    let (reference, token) = TypeIdentity.andToken(of: type)
+    let identity = reference.object
+    let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = search ?? self.search
-      let keys = ofAnyName ? keys(of: key.type, search) : [key.id]
+      let keys = ofAnyName ? keys(of: identity, search) : [key.id]
       let bindings = keys.count == 1 ? bindings(keys[0], search) : bindings(keys, search)
-      let found = FoundDependencies(bindings, isExact: known.token.isExact, &garbage)
+      let found = FoundDependencies(bindings, isExact: token.isExact, &garbage)
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
       garbage.add(key)
       return found

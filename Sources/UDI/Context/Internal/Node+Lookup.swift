@@ -35,8 +35,7 @@ extension Node {
   func answer(
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let known = KnownType.of(type)
-    let (identity, isExact) = (known.identity.object, known.token.isExact)
+    let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
     let here =
       KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
     let key: KeyIdentity

@@ -26,6 +26,14 @@ final class TypeIdentity: Sendable {
     unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
   }
 
+  /// The identity of a type, and what is known of the type.
+  static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
+    let metatype = ObjectIdentifier(type)
+    if let found = TypeTable.find(metatype) { return (found.identity, found.token) }
+    let identity = TypeTable.intern(type)
+    return (Unretained(identity), TypeToken(identity, metatype))
+  }
+
   /// The identity of a type.
   static func of(_ type: Any.Type) -> TypeIdentity {
     let metatype = ObjectIdentifier(type)
@@ -75,32 +83,6 @@ struct TypeToken {
   fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
     word = UInt(identity.id) << 4 | (identity.metatype == metatype ? Facts.isExact.rawValue : 0)
   }
-}
-
-/// A type's identity and what is known of the type, found together.
-@usableFromInline
-struct KnownType {
-  /// Unretained, because an identity is never released.
-  let identity: Unretained<TypeIdentity>
-  let token: TypeToken
-  @usableFromInline let holdsReferences: Bool
-
-  private init(_ identity: Unretained<TypeIdentity>, _ token: TypeToken) {
-    self.identity = identity
-    self.token = token
-    holdsReferences = token.facts.contains(.holdsReferences)
-  }
-
-  @usableFromInline
-  static func of(_ type: Any.Type) -> KnownType {
-    let metatype = ObjectIdentifier(type)
-    if let found = TypeTable.find(metatype) { return KnownType(found.identity, found.token) }
-    let identity = TypeTable.intern(type)
-    return KnownType(Unretained(identity), TypeToken(identity, metatype))
-  }
-
-  /// The key of the type with a name, or without.
-  func key(named name: UDIName?) -> KeyIdentity { identity.read { KeyIdentity.of($0, name) } }
 }
 
 /// From metatype to identity: a hash table that is read without a lock and only ever added to.

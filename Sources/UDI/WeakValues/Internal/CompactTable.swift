@@ -147,33 +147,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     place(element)
   }
 
-  /// The place of the element with this key; where there is none, that of a new one, which `make` makes.
-  @inline(__always)
-  mutating func findOrInsert(_ key: Element.Key, _ make: () -> Element) -> (place: Place, isNew: Bool) {
-    let (count, capacity) = (count, capacity)
-    guard let base = unsafe base, capacity > Self.denseLimit, count * 4 < capacity * 3 else {
-      if let place = find(key) { return (place, false) }
-      insert(make())
-      return (unsafe find(key).unsafelyUnwrapped, true)
-    }
-    // There is room: the walk that does not find the key ends at the bucket that it belongs in.
-    let elements = unsafe Self.elements(base, capacity)
-    let tags = unsafe Self.tags(base)
-    let hash = Element.hash(key)
-    let tag = Self.tag(hash)
-    var index = Self.home(hash, capacity)
-    while unsafe tags[index] != 0 {
-      if unsafe tags[index] == tag && elements[index].key == key {
-        return unsafe (Place(pointer: elements + index), false)
-      }
-      index = (index + 1) & (capacity - 1)
-    }
-    unsafe tags[index] = tag
-    unsafe Self.header(base).pointee.count += 1
-    unsafe (elements + index).initialize(to: make())
-    return unsafe (Place(pointer: elements + index), true)
-  }
-
   /// Takes out the element with this key.
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {

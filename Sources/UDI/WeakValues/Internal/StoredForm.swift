@@ -79,13 +79,11 @@ extension StoredForm {
   /// - Returns: Nil if it is no class instance: a value of a struct or an enum, an Optional among them, cannot be held weakly.
   @inlinable
   @inline(__always)
-  static func of<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ known: KnownType
-  ) -> StoredForm? {
+  static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
     // Three words at the most: then the type is a class or bound to classes if only one value of it was a class instance.
-    if size.isMultiple(of: word), 1...3 ~= size / word, known.holdsReferences {
+    if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafeBytes(of: dependency) { bytes in
         unsafe StoredForm(
           address: bytes.load(as: UInt.self),
@@ -98,6 +96,9 @@ extension StoredForm {
     }
     return examine(dependency, as: type)
   }
+
+  @usableFromInline
+  static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).facts.contains(.holdsReferences) }
 
   /// Finds out whether a dependency is a class instance, and remembers that of its type where it then holds for every value.
   @usableFromInline
