@@ -89,7 +89,7 @@ extension UDIContext {
     let key = KeyIdentity.of(.of(type), name)
     return change { node, garbage in
       guard let binding = node.ownBinding(key.id) else { return false }
-      binding.withdraw(&garbage)
+      binding.read { $0.withdraw(&garbage) }
       return true
     }
   }

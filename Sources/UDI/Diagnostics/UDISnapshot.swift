@@ -49,7 +49,7 @@ extension UDIContext {
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
         element.node.bindings.forEachEntry { entry in
-          let (binding, object) = (entry.binding, entry.object)
+          let (binding, object) = (entry.object.binding, entry.object.object)
           bindings.append((binding, object.map { type(of: $0) }))
           if let object { garbage.add(object) }
         }

@@ -108,9 +108,9 @@ extension WeakValueDictionary {
     storage = nil
   }
 
-  /// Calls `body` for every entry, dead ones included.
-  func forEachEntry(_ body: (WeakEntry) -> Void) {
-    unsafe storage?.table.forEach { body($0.entry) }
+  /// Calls `body` for every entry, dead ones included. It must not change the dictionary.
+  func forEachEntry(_ body: (Unretained<WeakEntry>) -> Void) {
+    unsafe storage?.table.forEach { body(Unretained($0.entry)) }
   }
 }
 

@@ -29,10 +29,10 @@ extension Node {
   }
 
   /// The binding that a lookup finds, dead or alive.
-  func nearestBinding(_ key: UInt64, _ search: UDISearch) -> Binding? {
+  func nearestBinding(_ key: UInt64, _ search: UDISearch) -> Unretained<Binding>? {
     switch search {
     case .descendants:
-      return slots.find(key)?.element.best.object
+      return slots.find(key)?.element.best
     case .local:
       return ownBinding(key)
     case .ancestors:
@@ -46,9 +46,9 @@ extension Node {
   }
 
   /// The binding at this very node, dead or alive.
-  func ownBinding(_ key: UInt64) -> Binding? {
+  func ownBinding(_ key: UInt64) -> Unretained<Binding>? {
     guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
-    return slot.element.best.object
+    return slot.element.best
   }
 }
 

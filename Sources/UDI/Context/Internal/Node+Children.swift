@@ -136,8 +136,10 @@ extension Node {
       let bindings = bindings
       self.bindings = WeakValueDictionary()
       bindings.forEachEntry { entry in
-        entry.binding.node = nil
-        entry.binding.delist()
+        entry.read { entry in
+          entry.binding.node = nil
+          entry.binding.delist()
+        }
       }
       // Waits for lookups that came up from a child before it was cut off.
       lock.withLock { slots = CompactTable() }

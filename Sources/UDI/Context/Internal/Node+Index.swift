@@ -50,7 +50,8 @@ extension Node {
         let made = Slot(
           key: key, best: below.element.best, children: .one(.init(child)), depth: new.depth + 1,
           isSingle: below.element.isSingle)
-        slots.insert(made)
+        // Most contexts with something below them lead to several keys.
+        slots.insert(made, initialCapacity: 4)
         return (nil, made.state)
       }
       let before = slot.element.state

@@ -95,8 +95,7 @@ extension Node {
       var next: ContiguousArray<Node> = []
       for node in level {
         if search == .ancestors, let parent = node.parent { next.append(parent) }
-        let own = keys.compactMap(node.ownBinding).sorted { $0.serial < $1.serial }
-        found += own.map { Unretained($0) }
+        found += keys.compactMap(node.ownBinding).sorted { $0.object.serial < $1.object.serial }
         guard search == .descendants else { continue }
         let first = next.count
         for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }

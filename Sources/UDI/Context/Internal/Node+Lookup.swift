@@ -108,9 +108,9 @@ extension Node {
     Tree.change { garbage in
       let search = search ?? self.search
       while let binding = nearestBinding(key, search) {
-        let answer = unsafe binding.value(isExact: isExact, into: memory)
+        let answer = binding.read { unsafe $0.value(isExact: isExact, into: memory) }
         guard case .dead = answer else { return answer }
-        binding.withdraw(&garbage)
+        binding.read { $0.withdraw(&garbage) }
       }
       return .nothing
     }

@@ -136,11 +136,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   // MARK: Changing
 
   /// Adds an element whose key is not in the table.
-  mutating func insert(_ element: consuming Element) {
+  ///
+  /// - Parameter initialCapacity: For how many elements to make room in an empty table.
+  mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
       // Very many tables have one element; those that have two mostly have some more.
-      if count == capacity { resize(to: capacity == 0 ? 1 : max(4, capacity * 2)) }
+      if count == capacity { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     } else if count * 4 >= capacity * 3 {
       resize(to: capacity * 2)
     }
