@@ -120,7 +120,9 @@ extension Binding {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance
     } else if let next = nextOfInstance {
-      if let place = unsafe Tree.instances.find(form.address) { place.element = InstanceChain(key: form.address, first: next) }
+      if let place = unsafe Tree.instances.find(form.address) {
+        place.element = InstanceChain(key: form.address, first: next)
+      }
     } else {
       unsafe Tree.instances.remove(form.address)
     }
