@@ -21,15 +21,18 @@
 ///
 /// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that goes up looks at each
 /// context in turn, as it is when it comes there: an instance that is bound anew further down, behind it, and withdrawn
-/// further up, before it, is missed. A change works its way up from the context where it happened, and each context shows it from the moment its own slot is written; when the
-/// changing call returns all do. Moving a context first makes it known above its new parent, then points it there, then
-/// takes it out above the old one: what is bound in a moved subtree is found at every moment from every context above
-/// both places, and a lookup upwards from inside sees the old parent or the new one.
+/// further up, before it, is missed.
+///
+/// A change works its way up from the context where it happened, and each context shows it from the moment its own slot is
+/// written; when the changing call returns all do. Moving a context first makes it known above its new parent, then points
+/// it there, then takes it out above the old one: what is bound in a moved subtree is found at every moment from every
+/// context above both places, and a lookup upwards from inside sees the old parent or the new one.
 ///
 /// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which may bind, link or move contexts, and
 /// would wait for ever for a lock that its own thread holds. So whatever a change drops is put into `Garbage`, and
-/// that is emptied when the lock has been given back. Under the locks the library itself deals in nodes, which own no object of
-/// the user's and are kept alive by what the locks guard.
+/// that is emptied when the lock has been given back. That goes for references loaded only to look whether something is alive,
+/// too: they may be the last by the time they are let go of. Nodes are no objects, and so need no such care; a context keeps its
+/// own alive (`UDIContext.withNode`).
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any writer. A
 /// context's node is freed only after every child's pointer to it was cleared under that child's lock, and after
