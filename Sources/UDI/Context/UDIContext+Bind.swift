@@ -152,7 +152,9 @@ struct Offer: ~Copyable {
   /// Tells an object's attachment that the object is bound, so that the binding goes at the very moment the object does;
   /// otherwise it would go when it is touched next.
   ///
-  /// Only an optimisation: nothing rests on the cast, which may fail where a conformance is isolated to an actor.
+  /// Objects that were ever attached, or used a verb of their own, have told it already. For the others this asks them, which is
+  /// only done on the main actor: a conformance may be isolated to it, and calling that from elsewhere stops the program.
+  /// What is missed is only when the binding goes, so nothing rests on the cast either.
   func tellAttachment() {
     form.borrowed.read { object in
       let facts = TypeToken.of(Swift.type(of: object)).facts
@@ -161,7 +163,8 @@ struct Offer: ~Copyable {
       if !facts.contains(.isClassified) {
         TypeToken.note(member == nil ? .isClassified : [.isClassified, .isObject], of: Swift.type(of: object))
       }
-      member?._attachedContext.remember(owner: form.address)
+      guard let member, MainActorCheck.isOnMainActor else { return }
+      member._attachedContext.remember(owner: form.address)
     }
   }
 }

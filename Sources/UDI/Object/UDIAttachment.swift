@@ -13,9 +13,9 @@ public final class UDIAttachment: Sendable {
   /// Guarded by `lock`. Held strongly: a context never holds an object that way, so there is no cycle.
   private nonisolated(unsafe) var attached: UDIContext?
 
-  /// The object's address, once it was bound or has bound something; 0 before.
+  /// The object's address, once it was attached or bound; 0 before.
   ///
-  /// Written before the first of its bindings exists and while the object is alive, so its `deinit` sees it.
+  /// Written while the object is alive, so its `deinit` sees it.
   private let owner = Atomic<UInt>(0)
 
   /// Guarded by the tree lock: bindings of other instances that the object made.

@@ -40,7 +40,9 @@ extension UDIObject {
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
     set {
-      _attachedContext.attach(to: newValue)
+      let attachment = _attachedContext
+      attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+      attachment.attach(to: newValue)
       if newValue != nil { didAttachContext() }
     }
   }

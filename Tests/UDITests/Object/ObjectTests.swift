@@ -83,13 +83,41 @@ import UDI
     #expect(boundHere(a).isEmpty && boundHere(b).isEmpty, "nothing is left, not even a dead entry")
   }
 
-  @Test func anObjectThatNeverBoundAnythingButWasBoundGoesAtOnceToo() {
+  /// What a context bound of an object goes with it: wherever the object was attached once, and on the main actor always.
+  @Test func whatAContextBoundOfAnAttachedObjectGoesAtOnceToo() {
+    let context = UDIContext(tag: "context")
+    do {
+      let member = Member().attached(to: UDIContext(tag: "elsewhere"))
+      context.bind(member, as: (any Service).self)
+    }
+    #expect(boundHere(context).isEmpty)
+  }
+
+  @Test @MainActor func onTheMainActorThatIsSoForObjectsThatWereNeverAttached() {
     let context = UDIContext(tag: "context")
     do {
       let member = Member()
       context.bind(member, as: (any Service).self)
     }
     #expect(boundHere(context).isEmpty)
+  }
+
+  /// Binding an object asks nothing of it that is isolated to the main actor.
+  @Test func contextsBindMainActorObjectsFromAnywhere() async {
+    @MainActor final class Checked: @preconcurrency UDIObject, Service {
+      let _attachedContext = UDIAttachment()
+      func didAttachContext() {}
+    }
+    @MainActor final class Isolated: @MainActor UDIObject, Service {
+      let _attachedContext = UDIAttachment()
+      func didAttachContext() {}
+    }
+    let context = UDIContext(tag: "context")
+    let (checked, isolated) = (Checked(), Isolated())
+    for object in [checked, isolated] as [any Service] {
+      await Task.detached { context.bind(object, as: (any Service).self) }.value
+      #expect(context.link((any Service).self) === object)
+    }
   }
 
   @Test func otherClassesAreSeenAsDead() {
