@@ -165,10 +165,12 @@ extension WeakValueDictionary {
   }
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
-  mutating func update(_ entry: WeakEntry, forKey key: Key) -> WeakEntry? {
+  ///
+  /// - Parameter initialCapacity: For how many entries to make room in an empty dictionary.
+  mutating func update(_ entry: WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
     guard let place = unsafe storage.table.find(key) else {
-      unsafe storage.table.insert(Pair(key: key, entry: entry))
+      unsafe storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
       return nil
     }
     let replaced = place.element.entry

@@ -92,10 +92,10 @@ struct InstanceChain: CompactTableElement {
   /// The bindings at an address. Under the tree lock.
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
-    while let current = next?.object {
-      // Read first: `body` may withdraw the binding.
-      next = current.nextOfInstance
-      body(current)
+    while let current = next {
+      // Read first: `body` may withdraw the binding, which then is garbage, and so alive until the lock is given back.
+      next = current.read { $0.nextOfInstance }
+      current.read(body)
     }
   }
 }

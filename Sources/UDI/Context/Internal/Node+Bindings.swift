@@ -7,9 +7,10 @@ extension Node {
     binding.node = self
     binding.serial = nextSerial
     nextSerial &+= 1
-    let replaced = bindings.update(binding, forKey: binding.key)
+    let expected = Int(parent?.expectedKeys ?? 1)
+    let replaced = bindings.update(binding, forKey: binding.key, initialCapacity: expected)
     binding.enlist()
-    setBinding(binding, forKey: binding.key.id)
+    setBinding(binding, forKey: binding.key.id, initialCapacity: expected)
     if let replaced = replaced?.binding {
       replaced.node = nil
       replaced.delist()

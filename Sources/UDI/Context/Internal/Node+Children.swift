@@ -1,7 +1,25 @@
 /// The tree's own edges. Everything here runs under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
-    childrenByTag.find(tag)?.element.node
+    guard childrenByTag.isEmpty else { return childrenByTag.find(tag)?.element.node }
+    var next = firstChild
+    while let child = next {
+      if child.tag == tag { return child }
+      next = child.nextSibling
+    }
+    return nil
+  }
+
+  /// Up to this many children are found by their tags without a table.
+  private static var fewChildren: Int { 8 }
+
+  private var hasMoreThanFewChildren: Bool {
+    var next = firstChild
+    for _ in 0..<Self.fewChildren {
+      guard let child = next else { return false }
+      next = child.nextSibling
+    }
+    return next != nil
   }
 
   /// The children in the order in which they were added.
@@ -59,6 +77,8 @@ extension Node {
     child.lock.withLock { child.parent = nil }
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
+    // Not for large ones, whose tables would be of another kind.
+    expectedKeys = UInt8(max(1, min(child.slots.count, 8)))
     if let context = child.heldContext {
       child.heldContext = nil
       if child.hasChildren { child.remember(context) }
@@ -90,7 +110,11 @@ extension Node {
     child.nextSibling = nil
     if let last = lastChild { last.nextSibling = child } else { firstChild = child }
     lastChild = child
-    childrenByTag.insert(TaggedNode(node: child))
+    if !childrenByTag.isEmpty {
+      childrenByTag.insert(TaggedNode(node: child))
+    } else if hasMoreThanFewChildren {
+      forEachChild { childrenByTag.insert(TaggedNode(node: $0), initialCapacity: 16) }
+    }
   }
 
   private func unlink(_ child: Node) {
@@ -99,7 +123,7 @@ extension Node {
     if let next = next { next.previousSibling = previous } else { lastChild = previous }
     child.previousSibling = nil
     child.nextSibling = nil
-    childrenByTag.remove(child.tag)
+    if !childrenByTag.isEmpty { childrenByTag.remove(child.tag) }
   }
 
   /// The tags from the root to this node, the root's first.
@@ -180,7 +204,7 @@ extension Node {
     }
     firstChild = nil
     lastChild = nil
-    childrenByTag = CompactTable()
+    if !childrenByTag.isEmpty { childrenByTag = CompactTable() }
     return children.reversed()
   }
 }

@@ -2,14 +2,16 @@
 extension Node {
   /// Makes the slot for a key say what is bound at this node, and corrects the nodes above.
   ///
-  /// - Parameter binding: What is bound here now, or nil.
+  /// - Parameters:
+  ///   - binding: What is bound here now, or nil.
+  ///   - initialCapacity: How many slots to make room for if this is the first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  func setBinding(_ binding: Binding?, forKey key: UInt64) {
+  func setBinding(_ binding: Binding?, forKey key: UInt64, initialCapacity: Int = 1) {
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
         guard let binding else { return (nil, nil) }
         let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0, isSingle: true)
-        slots.insert(new)
+        slots.insert(new, initialCapacity: initialCapacity)
         return (nil, new.state)
       }
       let before = slot.element.state

@@ -27,6 +27,7 @@ struct Node: Equatable, @unchecked Sendable {
     var sequence: UInt64 = 0
     var nextSerial: UInt32 = 0
     var remembersContext = false
+    var expectedKeys: UInt8 = 1
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var previousSibling: Node?
     var nextSibling: Node?
@@ -108,8 +109,8 @@ extension Node {
   /// The parent; a context that goes clears this in its children first.
   @inline(__always)
   var parent: Node? {
-    _read { yield unsafe shared.pointee.parent }
-    nonmutating _modify { yield unsafe &shared.pointee.parent }
+    get { unsafe shared.pointee.parent }
+    nonmutating set { unsafe shared.pointee.parent = newValue }
   }
 
   /// For each key that is bound here or anywhere below, what a lookup from here finds.
@@ -138,47 +139,54 @@ extension Node {
 
   /// The serial number of the next binding, which orders what is bound here.
   var nextSerial: UInt32 {
-    _read { yield unsafe edges.pointee.nextSerial }
-    nonmutating _modify { yield unsafe &edges.pointee.nextSerial }
+    get { unsafe edges.pointee.nextSerial }
+    nonmutating set { unsafe edges.pointee.nextSerial = newValue }
   }
 
   /// This node's place among its parent's children: it rises from each to the next.
   var sequence: UInt64 {
-    _read { yield unsafe edges.pointee.sequence }
-    nonmutating _modify { yield unsafe &edges.pointee.sequence }
+    get { unsafe edges.pointee.sequence }
+    nonmutating set { unsafe edges.pointee.sequence = newValue }
   }
 
   /// The child of the same parent that was added before.
   var previousSibling: Node? {
-    _read { yield unsafe edges.pointee.previousSibling }
-    nonmutating _modify { yield unsafe &edges.pointee.previousSibling }
+    get { unsafe edges.pointee.previousSibling }
+    nonmutating set { unsafe edges.pointee.previousSibling = newValue }
   }
 
   /// The child of the same parent that was added next.
   var nextSibling: Node? {
-    _read { yield unsafe edges.pointee.nextSibling }
-    nonmutating _modify { yield unsafe &edges.pointee.nextSibling }
+    get { unsafe edges.pointee.nextSibling }
+    nonmutating set { unsafe edges.pointee.nextSibling = newValue }
   }
 
   /// The child that was added first.
   var firstChild: Node? {
-    _read { yield unsafe edges.pointee.firstChild }
-    nonmutating _modify { yield unsafe &edges.pointee.firstChild }
+    get { unsafe edges.pointee.firstChild }
+    nonmutating set { unsafe edges.pointee.firstChild = newValue }
   }
 
   /// The child that was added last.
   var lastChild: Node? {
-    _read { yield unsafe edges.pointee.lastChild }
-    nonmutating _modify { yield unsafe &edges.pointee.lastChild }
+    get { unsafe edges.pointee.lastChild }
+    nonmutating set { unsafe edges.pointee.lastChild = newValue }
   }
 
   /// The sequence number of the next child.
   var nextChildSequence: UInt64 {
-    _read { yield unsafe edges.pointee.nextChildSequence }
-    nonmutating _modify { yield unsafe &edges.pointee.nextChildSequence }
+    get { unsafe edges.pointee.nextChildSequence }
+    nonmutating set { unsafe edges.pointee.nextChildSequence = newValue }
   }
 
-  /// The children, to be found by their tags.
+  /// How many keys the child had that was taken out last. The next one often gets as many: contexts that come and go, one a
+  /// request for example, are alike.
+  var expectedKeys: UInt8 {
+    get { unsafe edges.pointee.expectedKeys }
+    nonmutating set { unsafe edges.pointee.expectedKeys = newValue }
+  }
+
+  /// The children, to be found by their tags; empty while they are few.
   var childrenByTag: CompactTable<TaggedNode> {
     _read { yield unsafe edges.pointee.childrenByTag }
     nonmutating _modify { yield unsafe &edges.pointee.childrenByTag }
