@@ -77,8 +77,9 @@ extension Node {
     child.lock.withLock { child.parent = nil }
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
-    // Not for large ones, whose tables would be of another kind.
-    expectedKeys = UInt8(max(1, min(child.slots.count, 8)))
+    // In steps of a table's growth, and not for large ones, whose tables are of another kind.
+    let keys = child.slots.count
+    expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.heldContext {
       child.heldContext = nil
       if child.hasChildren { child.remember(context) }

@@ -137,7 +137,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Adds an element whose key is not in the table.
   ///
-  /// - Parameter initialCapacity: For how many elements to make room in an empty table.
+  /// - Parameter initialCapacity: For how many elements to make room in an empty table: 1, or another power of two from 4.
   mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
