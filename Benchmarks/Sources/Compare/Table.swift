@@ -5,7 +5,9 @@ struct Table {
     let minimum: Double
     let median: Double
     let floor: Double
-    var ratio: Double { median / floor }
+    /// What does not count, see `Scenario.above`.
+    let above: Double
+    var ratio: Double { (median - above) / floor }
     var isOver: Bool { scenario.limit.map { ratio > $0 } ?? false }
   }
 
@@ -52,7 +54,8 @@ func measure(_ scenarios: [Scenario]) -> Table {
       let scenario = scenarios[index]
       return Table.Row(
         scenario: scenario, minimum: samples[index].min() ?? 0, median: medians[index],
-        floor: scenario.comparedWith.flatMap { byName[$0] } ?? medians[0])
+        floor: scenario.comparedWith.flatMap { byName[$0] } ?? medians[0],
+        above: scenario.above.flatMap { byName[$0] } ?? 0)
     })
 }
 

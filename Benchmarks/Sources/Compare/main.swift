@@ -27,11 +27,11 @@ var scenarios = [
 ]
 let groups = [
   lookupScenarios(plain), bigTreeScenarios(plain), chainScenarios(plain), changeScenarios(plain), siblingScenarios(),
-  threadScenarios(plain),
+  providerScenarios(plain), threadScenarios(plain),
 ]
 let all = groups.flatMap { $0 }
 let wanted = all.filter(isWanted)
-scenarios += all.filter { scenario in isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name } }
+scenarios += all.filter { scenario in isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name || $0.above == scenario.name } }
 
 var failures: [String] = []
 

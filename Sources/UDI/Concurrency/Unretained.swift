@@ -5,6 +5,7 @@
 /// whoever frees a `Binding` or a `UDIAttachment` first takes it out, under the locks, of everything that
 /// refers to it in this way. So a reference that is read under a lock that guards it is to a living object until that
 /// lock is given back. That is the rule for every use, and why the type is marked safe: the compiler cannot check it.
+@usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Equatable {
   private let reference: Unmanaged<Object>
@@ -24,10 +25,13 @@ struct Unretained<Object: AnyObject>: Equatable {
 
   /// Reads the object without retaining it: for the hot path.
   @inline(__always)
-  func read<Result>(_ body: (Object) -> Result) -> Result { unsafe reference._withUnsafeGuaranteedRef(body) }
+  func read<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
+    try unsafe reference._withUnsafeGuaranteedRef(body)
+  }
 
   /// The object's address, to tell it from others.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }
 
+  @usableFromInline
   static func == (left: Unretained, right: Unretained) -> Bool { left.address == right.address }
 }

@@ -11,16 +11,17 @@ extension UDIContext {
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable
   public func bind<Dependency: Sendable>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0) }
   }
 
   /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
@@ -29,16 +30,17 @@ extension UDIContext {
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0) }
   }
 
   /// Registers an instance in this context as well, weakly: other contexts in which it is bound keep it.
@@ -47,16 +49,17 @@ extension UDIContext {
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
   public func multiBind<Dependency: Sendable>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0) }
   }
 
   /// Registers an instance that is not `Sendable` in this context as well, on the main actor; otherwise the same.
@@ -65,16 +68,17 @@ extension UDIContext {
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
   public func multiBind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0) }
   }
 
   /// Takes back what is bound under a key in this very context, whoever bound it.
@@ -88,8 +92,9 @@ extension UDIContext {
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = KeyIdentity.of(.of(type), name)
     return change { node, garbage in
-      guard let binding = node.ownBinding(key.id) else { return false }
-      binding.read { $0.withdraw(&garbage) }
+      guard let binding = node.bindings.entry(forKey: key) else { return false }
+      binding.binding.withdraw(&garbage)
+      garbage.add(key)
       return true
     }
   }
@@ -97,7 +102,7 @@ extension UDIContext {
   @usableFromInline
   func add(_ offer: borrowing Offer) {
     offer.tellAttachment()
-    let binding = Binding(offer, binder: .context)
+    let binding = Binding.make(offer, binder: .context)
     let isMulti = offer.isMulti
     change { node, garbage in node.bind(binding, moving: !isMulti, &garbage) }
   }
@@ -112,13 +117,37 @@ struct Offer: ~Copyable {
   let type: Any.Type
   let name: UDIName?
   let site: CallSite
+  let metadata: Metadata?
   let isMulti: Bool
 
+  /// What a registration is described with, which few are: behind a reference, so that it is cheap to pass on where there is none.
   @usableFromInline
-  init(_ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ isMulti: Bool) {
+  final class Metadata: Sendable {
+    let value: any Sendable
+    private init(_ value: any Sendable) { self.value = value }
+
+    @inlinable
+    @inline(__always)
+    static func of(_ value: (any Sendable)?) -> Metadata? {
+      // Asked before the value is taken out, which would copy nothing at length.
+      if case .none = value { return nil }
+      return box(value)
+    }
+
+    @usableFromInline
+    @inline(never)
+    static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0) } }
+  }
+
+  @usableFromInline
+  init(
+    _ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
+    _ isMulti: Bool
+  ) {
     self.form = form
     self.type = type
     self.name = name
+    self.metadata = metadata
     self.site = site
     self.isMulti = isMulti
   }
@@ -127,13 +156,13 @@ struct Offer: ~Copyable {
   @inlinable
   @inline(__always)
   static func make<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, _ site: CallSite, isMulti: Bool,
-    _ body: (borrowing Offer) -> Void
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
+    _ site: CallSite, isMulti: Bool, _ body: (borrowing Offer) -> Void
   ) {
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    body(Offer(form, type, name, site, isMulti))
+    body(Offer(form, type, name, metadata, site, isMulti))
     withExtendedLifetime(dependency) {}
   }
 

@@ -27,7 +27,12 @@ extension UDIContext {
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
     let child = UDIContext(tag: tag, search: search ?? self.search)
-    try addChild(child)
+    try change { (node, _) throws(UDITreeError) in
+      try child.withNode { (childNode) throws(UDITreeError) in
+        childNode.defaultLifetime = node.defaultLifetime
+        try node.adopt(childNode, child, context: self)
+      }
+    }
     return child
   }
 

@@ -20,8 +20,10 @@ public final class UDIContext: Sendable {
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``find(_:)`` and in messages.
   ///   - search: The direction of lookups that name none.
-  public init(tag: String, search: UDISearch = .descendants) {
+  ///   - setUp: Run once, before the first lookup: see ``setUp(_:)``.
+  public init(tag: String, search: UDISearch = .descendants, setUp: (@Sendable (UDIContext) -> Void)? = nil) {
     node = Node(tag: tag, search: search)
+    if let setUp { self.setUp(setUp) }
   }
 
   deinit {

@@ -10,8 +10,12 @@ import Synchronization
 /// and takes the object's bindings out of the tree at once.
 public final class UDIAttachment: Sendable {
   let lock = Lock()
-  /// Guarded by `lock`. Held strongly: a context never holds an object that way, so there is no cycle.
+  /// Guarded by `lock`. Held strongly: a context never holds a bound object that way, so there is no cycle.
   private nonisolated(unsafe) var attached: UDIContext?
+  /// Guarded by `lock`. The context, where it owns the object: so there is no cycle here, either.
+  private nonisolated(unsafe) weak var owningContext: UDIContext?
+  /// Guarded by `lock`: whether `owningContext` was set, which may be nil by now.
+  private nonisolated(unsafe) var isOwned = false
 
   /// The object's address, once it was attached or bound; 0 before.
   ///
@@ -40,21 +44,55 @@ public final class UDIAttachment: Sendable {
 
 extension UDIAttachment {
   /// The context that the object is attached to.
-  var context: UDIContext? { lock.withLock { unsafe attached } }
+  var context: UDIContext? {
+    // A reference from a weak one may be the last, so it leaves the lock.
+    lock.withLock { unsafe attached ?? (isOwned ? owningContext : nil) }
+  }
+
+  enum Place {
+    case attached(UDIContext)
+    case none
+    /// The context that owned the object is gone, or on its way.
+    case gone
+  }
+
+  var place: Place {
+    lock.withLock {
+      if let attached = unsafe attached { return .attached(attached) }
+      guard unsafe isOwned else { return .none }
+      return unsafe owningContext.map { .attached($0) } ?? .gone
+    }
+  }
 
   /// Attaches to another context, or to none, and withdraws what the object bound until now.
   ///
-  /// - Parameter context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
-  func attach(to context: UDIContext?) {
+  /// - Parameters:
+  ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
+  ///   - isWeak: Whether the context owns the object, and so must not be held by it.
+  func attach(to context: UDIContext?, isWeak: Bool = false) {
     Tree.change { garbage in
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       let old = lock.withLock {
         let old = unsafe attached
-        unsafe attached = context
+        unsafe attached = isWeak ? nil : context
+        unsafe owningContext = isWeak ? context : nil
+        unsafe isOwned = isWeak
         return old
       }
       if let old { garbage.add(old) }
     }
+  }
+
+  /// Holds the attached context weakly from now on: it owns the object.
+  func loosen() {
+    let context = lock.withLock {
+      let context = unsafe attached
+      unsafe owningContext = context
+      unsafe isOwned = context != nil
+      unsafe attached = nil
+      return context
+    }
+    withExtendedLifetime(context) {}
   }
 
   /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of
@@ -70,8 +108,10 @@ extension UDIAttachment {
     }
     let answer = context.withNode { unsafe $0.attempt(type.id, isExact: type.isExact, search, into: memory) }
     lock.unlock()
-    if case .dead = answer { return nil }
-    return answer
+    switch answer {
+    case .dead, .asleep, .provided: return nil
+    case .nothing, .written, .object: return answer
+    }
   }
 }
 
@@ -79,16 +119,24 @@ extension UDIAttachment {
 
 extension UDIAttachment {
   /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
-  func bind(_ offer: borrowing Offer, in context: UDIContext?) {
+  ///
+  /// - Returns: Whether there was one: the context that owned the object may be gone.
+  func bind(_ offer: borrowing Offer, in context: UDIContext?) -> Bool {
     let isOwn = offer.form.address == owner.load(ordering: .relaxed)
     if !isOwn { offer.tellAttachment() }
-    let binding = isOwn ? Binding(offer, binder: .instance) : HelperBinding(offer, maker: self)
+    let binding = Binding.make(offer, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = offer.isMulti
-    Tree.change { garbage in
+    return Tree.change { garbage in
       // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
-      let target = context ?? self.context ?? AppContext
+      let target: UDIContext
+      switch context.map(Place.attached) ?? place {
+      case .attached(let context): target = context
+      case .none: target = AppContext
+      case .gone: return false
+      }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
+      return true
     }
   }
 
@@ -112,14 +160,14 @@ extension UDIAttachment {
   }
 
   /// A binding of another instance that this object made is in the tree. Under the tree lock.
-  func didBind(_ helper: HelperBinding) { unsafe helpers.insert(HelperEntry(binding: Unretained(helper))) }
+  func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(HelperEntry(binding: Unretained(helper))) }
 
   /// A binding of another instance that this object made leaves the tree. Under the tree lock.
-  func didUnbind(_ helper: HelperBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
+  func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
 }
 
 private struct HelperEntry: CompactTableElement {
-  let binding: Unretained<HelperBinding>
+  let binding: Unretained<DetailedBinding>
   var key: UInt { binding.address }
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 }

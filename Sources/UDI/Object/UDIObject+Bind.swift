@@ -10,16 +10,17 @@ extension UDIObject {
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable
   public func bind<Dependency: Sendable>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
   }
 
   /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
@@ -28,16 +29,17 @@ extension UDIObject {
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
   @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil,
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
   }
 
   /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere.
@@ -47,6 +49,7 @@ extension UDIObject {
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
   ///   - contexts: Where to register it; nil for the object's effective context.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -54,9 +57,9 @@ extension UDIObject {
   @inlinable
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
   }
 
   /// Registers an instance that is not `Sendable` as well, on the main actor; otherwise the same.
@@ -66,6 +69,7 @@ extension UDIObject {
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Tells apart several dependencies of one type.
   ///   - contexts: Where to register it; nil for the object's effective context.
+  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -73,9 +77,9 @@ extension UDIObject {
   @inlinable @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
   }
 
   /// Takes back what this object bound under a key, wherever that is.
@@ -97,10 +101,12 @@ extension UDIObject {
     let attachment = _attachedContext
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     guard let contexts else {
-      attachment.reportUnattached(
-        self, "bind", describing: { describeKey(TypeIdentity.of(offer.type).name, offer.name) }, at: offer.site)
-      return attachment.bind(offer, in: nil)
+      let (type, name) = (offer.type, offer.name)
+      let context = attachment.effectiveContext(
+        "bind", self, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: offer.site)
+      if context != nil { _ = attachment.bind(offer, in: nil) }
+      return
     }
-    for context in contexts { attachment.bind(offer, in: context) }
+    for context in contexts { _ = attachment.bind(offer, in: context) }
   }
 }

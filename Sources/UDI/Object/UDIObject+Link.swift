@@ -138,17 +138,14 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instance that comes first in search order.
-  /// - Throws: ``UDILinkError`` if there is none.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) throws(UDILinkError) -> Dependency {
-    guard let found = lookUp(type, name, search, CallSite(fileID, line)) else {
-      throw effectiveContext.linkError(type, name, search)
-    }
-    return found
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, search, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and is not `Sendable`, on the main actor; otherwise the same.
@@ -160,17 +157,14 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The live instance that comes first in search order.
-  /// - Throws: ``UDILinkError`` if there is none.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) throws(UDILinkError) -> Dependency {
-    guard let found = lookUp(type, name, search, CallSite(fileID, line)) else {
-      throw effectiveContext.linkError(type, name, search)
-    }
-    return found
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, search, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type, whatever its name.
@@ -251,10 +245,19 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
   ) -> Dependency? {
     let attachment = _attachedContext
-    guard let name else {
-      return unsafe receive(type) { unsafe attachment.answer(type, search, site, self, into: $0) }
+    if name == nil {
+      var found: Dependency?
+      let answer = unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe attachment.answer(type, search, into: UnsafeMutableRawPointer($0))
+      }
+      switch answer {
+      case .written?: return found
+      case .object(let object)?: return object as? Dependency
+      case .nothing?: return nil
+      default: break
+      }
     }
-    return unsafe receive(type) { unsafe attachment.answer(type, named: name, search, site, self, into: $0) }
+    return attachment.contextForLink("link", type, name, site, self)?.lookUp(type, name, search)
   }
 
   @inlinable
@@ -268,52 +271,65 @@ extension UDIObject {
     return found != nil
   }
 
-  @usableFromInline
-  var effectiveContext: UDIContext { _attachedContext.context ?? AppContext }
-
   @inlinable
   func lookUpAll<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
   ) -> [Dependency] {
-    _attachedContext.contextForLink("linkAll", type, name, site, self)
-      .lookUpAll(type, name, search, ofAnyName: ofAnyName)
+    _attachedContext.contextForLink("linkAll", type, name, site, self)?
+      .lookUpAll(type, name, search, ofAnyName: ofAnyName) ?? []
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+  ) throws -> Dependency {
+    guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
+      throw UDIAttachment.goneError(type, name, search)
+    }
+    return try context.lookUpOrThrow(type, name, search)
   }
 }
 
 extension UDIAttachment {
-  /// Looks up a dependency without a name from the effective context of `owner`, the object that the attachment belongs to.
+  /// Looks up a dependency without a name from the attached context.
+  ///
+  /// - Returns: Nil where the context itself has to be asked.
   @usableFromInline
-  func answer(
-    _ type: Any.Type, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    if let answer = unsafe attempt(.of(type), search, into: memory) { return answer }
-    return contextForLink("link", type, nil, site, owner).withNode { unsafe $0.answer(.of(type), search, into: memory) }
+  func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
+    unsafe attempt(.of(type), search, into: memory)
   }
 
-  /// Looks up a dependency with a name.
-  @usableFromInline
-  func answer(
-    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    contextForLink("link", type, name, site, owner).withNode {
-      unsafe $0.answer(type, named: name, search, into: memory)
-    }
-  }
-
-  /// The effective context. That it is none that the object is attached to is reported where somebody wants to know.
+  /// The effective context. That it is none that the object is attached to, or that there is none any more, is reported.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
-  ) -> UDIContext {
-    if let context { return context }
-    reportUnattached(owner, verb, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: site)
-    return AppContext
+  ) -> UDIContext? {
+    effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: site)
+  }
+
+  /// The effective context: the attached one, else `AppContext`; nil, and reported, if the attached one is gone.
+  func effectiveContext(
+    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
+  ) -> UDIContext? {
+    switch place {
+    case .attached(let context): return context
+    case .none:
+      reportUnattached(owner, verb, what, site)
+      return AppContext
+    case .gone:
+      UDIReporter.current.report(
+        .contextGone,
+        """
+        A \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: a provider \
+        made the object for that context, which owned it. Keep the context as long as you use what it owns.
+        """, at: site)
+      return nil
+    }
   }
 
   /// Reports that a verb was used while the object is attached to nothing, to a reporter that wants to know.
-  func reportUnattached(_ owner: AnyObject, _ verb: String, describing what: () -> String, at site: CallSite) {
-    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), context == nil else { return }
+  private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
+    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current
     guard reporter.reportsUnattachedUse else { return }
     reporter.report(
@@ -322,5 +338,12 @@ extension UDIAttachment {
       A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
       Attach it first: `attached(to:)`.
       """, at: site)
+  }
+
+  @usableFromInline
+  static func goneError(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> any Error {
+    UDILinkError(
+      typeName: TypeIdentity.of(type).name, name: name, contextPath: [], search: search ?? .descendants,
+      reason: .contextGone)
   }
 }

@@ -68,8 +68,7 @@ extension UDIObject {
   /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
   public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _attachedContext.reportUnattached(
-      self, "find", describing: { "the context \"\(oneLine(tag))\"" }, at: CallSite(fileID, line))
-    return effectiveContext.find(tag)
+    _attachedContext.effectiveContext(
+      "find", self, describing: { "the context \"\(oneLine(tag))\"" }, at: CallSite(fileID, line))?.find(tag)
   }
 }

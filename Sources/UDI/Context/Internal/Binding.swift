@@ -1,56 +1,36 @@
 /// A binding: the weak entry for one key in one context.
-class Binding: WeakEntry, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock; lookups read only what is constant.
+class Binding: Entry, @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock.
 
   /// Who called the verb that made it.
   enum Binder: UInt8 {
     case context
     /// The bound object itself.
     case instance
-    /// Another object: it is a `HelperBinding`.
+    /// Another object: it is a `DetailedBinding`.
     case other
   }
-
-  // In this order they fill 104 bytes, with which an allocation wastes nothing.
 
   final let binder: Binder
   /// Whether `multiBind` made it, which an object's later attachments leave alone.
   final let isMulti: Bool
-  /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
-  final let isExact: Bool
-  @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
-  final let key: KeyIdentity
-  @exclusivity(unchecked) private final var uncheckedNode: Node?
   @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
-  final let site: CallSite
+
+  override func withdraw(_ garbage: inout Garbage) { takeOut(&garbage) }
 
   init(_ offer: borrowing Offer, binder: Binder) {
     let (identity, token) = TypeIdentity.andToken(of: offer.type)
     self.binder = binder
     isMulti = offer.isMulti
-    isExact = offer.form.isComplete && token.isExact
-    key = identity.read { KeyIdentity.of($0, offer.name) }
-    site = offer.site
-    super.init(offer.form)
+    super.init(
+      .binding, offer.form, key: identity.read { KeyIdentity.of($0, offer.name) }, isExact: token.isExact, offer.site)
   }
 }
 
 // MARK: - Guarded by the tree lock, which excludes overlapping accesses without a check of each
 
 extension Binding {
-  /// Orders the bindings of one context.
-  var serial: UInt32 {
-    get { unsafe uncheckedSerial }
-    set { unsafe uncheckedSerial = newValue }
-  }
-
-  /// Where it is bound; nil before and afterwards.
-  var node: Node? {
-    get { unsafe uncheckedNode }
-    set { unsafe uncheckedNode = newValue }
-  }
-
   /// The binding of the same instance that was made after this one.
   var previousOfInstance: Unretained<Binding>? {
     get { unsafe uncheckedPrevious }
@@ -64,16 +44,36 @@ extension Binding {
   }
 }
 
-/// A binding of another instance than the object whose verb made it.
-final class HelperBinding: Binding, @unchecked Sendable {
-  // Unchecked: it adds a constant.
+/// A binding of which there is more to know than of most.
+final class DetailedBinding: Binding, @unchecked Sendable {
+  // Unchecked: it adds constants.
 
-  /// Whose verb made it. The binding is withdrawn with that object, so the reference never dangles.
-  let maker: Unretained<UDIAttachment>
+  /// Whose verb made it, where that is another object than the bound one. The binding is withdrawn with that object, so
+  /// the reference never dangles.
+  let maker: Unretained<UDIAttachment>?
+  private let details: Offer.Metadata?
+  override var metadata: (any Sendable)? { details?.value }
 
-  init(_ offer: borrowing Offer, maker: UDIAttachment) {
-    self.maker = Unretained(maker)
-    super.init(offer, binder: .other)
+  init(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment?) {
+    self.maker = maker.map { Unretained($0) }
+    details = offer.metadata
+    super.init(offer, binder: binder)
+  }
+}
+
+extension Binding {
+  /// Makes the binding of an offer.
+  ///
+  /// - Parameter maker: Whose verb it was, where that is another object than the bound one.
+  static func make(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
+    maker == nil && offer.metadata == nil
+      ? Binding(offer, binder: binder) : DetailedBinding(offer, binder: binder, maker: maker)
+  }
+
+  /// Calls `body` with the object whose verb made it, where that is another one than the bound one.
+  private func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
+    guard binder == .other, let detailed = self as? DetailedBinding else { return }
+    detailed.maker?.read { body($0, detailed) }
   }
 }
 
@@ -113,7 +113,7 @@ extension Binding {
     } else {
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
-    if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didBind(helper) } }
+    tellMaker { $0.didBind($1) }
   }
 
   /// Takes the binding out of those lists. Under the tree lock.
@@ -130,6 +130,6 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     previousOfInstance = nil
     nextOfInstance = nil
-    if binder == .other, let helper = self as? HelperBinding { helper.maker.read { $0.didUnbind(helper) } }
+    tellMaker { $0.didUnbind($1) }
   }
 }

@@ -4,13 +4,14 @@ extension Node {
   ///
   /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
   func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
+    guard !isInert else { return }
     binding.node = self
     binding.serial = nextSerial
     nextSerial &+= 1
     let expected = Int(parent?.expectedKeys ?? 1)
     let replaced = bindings.update(binding, forKey: binding.key, initialCapacity: expected)
     binding.enlist()
-    setBinding(binding, forKey: binding.key.id, initialCapacity: expected)
+    setEntry(binding, forKey: binding.key.id, initialCapacity: expected)
     if let replaced = replaced?.binding {
       replaced.node = nil
       replaced.delist()
@@ -29,25 +30,25 @@ extension Node {
     }
   }
 
-  /// The binding that a lookup finds, dead or alive.
-  func nearestBinding(_ key: UInt64, _ search: UDISearch) -> Unretained<Binding>? {
+  /// The entry that a lookup finds, dead or alive.
+  func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
     switch search {
     case .descendants:
       return slots.find(key)?.element.best
     case .local:
-      return ownBinding(key)
+      return ownEntry(key)
     case .ancestors:
       var next: Node? = self
       while let node = next {
-        if let binding = node.ownBinding(key) { return binding }
+        if let entry = node.ownEntry(key) { return entry }
         next = node.parent
       }
       return nil
     }
   }
 
-  /// The binding at this very node, dead or alive.
-  func ownBinding(_ key: UInt64) -> Unretained<Binding>? {
+  /// The entry of this very node, dead or alive.
+  func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
     guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
     return slot.element.best
   }
@@ -59,12 +60,12 @@ extension WeakEntry {
 }
 
 extension Binding {
-  /// Takes the binding out of its context, if it is in one.
-  func withdraw(_ garbage: inout Garbage) {
+  /// Takes the binding out of its context, if it is in one. What is under it, a provider, then answers.
+  func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
     if let entry = node.bindings.removeEntry(forKey: key) { garbage.add(entry) }
     delist()
-    node.setBinding(nil, forKey: key.id)
+    node.setEntry(node.provider(key.id)?.current, forKey: key.id)
   }
 }

@@ -46,10 +46,12 @@ extension Node {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
+    if isInert { child.isInert = true }
 
     let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
     nextChildSequence += 1
+    defer { if !child.sleep.isEmpty { child.noteSleepBelow() } }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
       unlink(child)
@@ -156,7 +158,8 @@ extension Node {
   /// of them one after the other.
   func dismantle() {
     let thread = currentThread()
-    var (isOutermost, released) = Tree.change { _ in
+    var storages: [any UDIStorage] = []
+    var (isOutermost, released) = Tree.change { garbage in
       let children = orphanChildren()
       let bindings = bindings
       self.bindings = WeakValueDictionary()
@@ -166,6 +169,9 @@ extension Node {
           entry.binding.delist()
         }
       }
+      storages = dropProviders(&garbage)
+      if let setUp { garbage.add(setUp) }
+      setUp = nil
       // Waits for lookups that came up from a child before it was cut off.
       lock.withLock { slots = CompactTable() }
       guard !children.isEmpty else { return (false, bindings) }
@@ -177,6 +183,7 @@ extension Node {
       return (true, bindings)
     }
     released.releaseEntries()
+    for storage in storages { storage.reset() }
     guard isOutermost else { return }
     while let next = Self.nextPending(thread) { _ = consume next }
   }

@@ -1,22 +1,22 @@
 /// Keeping the slots true to the bindings. Everything here runs under the tree lock.
 extension Node {
-  /// Makes the slot for a key say what is bound at this node, and corrects the nodes above.
+  /// Makes the slot for a key say what this node itself has for it, and corrects the nodes above.
   ///
   /// - Parameters:
-  ///   - binding: What is bound here now, or nil.
+  ///   - entry: What the node answers with now, or nil.
   ///   - initialCapacity: How many slots to make room for if this is the first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  func setBinding(_ binding: Binding?, forKey key: UInt64, initialCapacity: Int = 1) {
+  func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
-        guard let binding else { return (nil, nil) }
-        let new = Slot(key: key, best: Unretained(binding), children: .none, depth: 0, isSingle: true)
+        guard let entry else { return (nil, nil) }
+        let new = Slot(key: key, best: Unretained(entry), children: .none, depth: 0, isSingle: true)
         slots.insert(new, initialCapacity: initialCapacity)
         return (nil, new.state)
       }
       let before = slot.element.state
-      guard let binding else { return (before, followChildren(slot)) }
-      slot.element.best = Unretained(binding)
+      guard let entry else { return (before, followChildren(slot)) }
+      slot.element.best = Unretained(entry)
       slot.element.depth = 0
       slot.element.isSingle = slot.element.children.isEmpty
       return (before, slot.element.state)

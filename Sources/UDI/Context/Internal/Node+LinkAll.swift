@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Node {
-  /// Every live binding of a type in search order, and within one context in the order in which they were bound.
+  /// Every live dependency of a type in search order, and within one context in the order in which they were registered.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
@@ -17,7 +17,7 @@ extension Node {
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = search ?? self.search
-      let keys = ofAnyName ? keys(of: identity, search) : [key.id]
+      let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       let bindings = keys.count == 1 ? bindings(keys[0], search) : bindings(keys, search)
       let found = FoundDependencies(bindings, isExact: token.isExact, &garbage)
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
@@ -27,17 +27,46 @@ extension Node {
   }
 
   /// The ids of all keys of a type that a search from here can meet.
-  private func keys(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
+  private func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
     guard type.namedKeys.load(ordering: .relaxed) > 0 else { return [type.id] }
-    var keys: Set<UInt64> = [type.id]
+    return Array(Set(keys(of: type, search).map(\.id)).union([type.id]))
+  }
+
+  /// The keys of a type that a search from here can meet. Under the tree lock.
+  func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
+    var keys: [KeyIdentity] = []
     var next: Node? = self
     while let node = next {
       node.slots.forEach { slot in
-        if slot.best.read({ $0.key.type === type }) { keys.insert(slot.key) }
+        guard search == .descendants || slot.depth == 0 else { return }
+        slot.best.read { if $0.key.type === type { keys.append($0.key) } }
       }
       next = search == .ancestors ? node.parent : nil
     }
-    return Array(keys)
+    return keys
+  }
+}
+
+// MARK: - Without making anything
+
+extension Node {
+  /// The live bindings and the providers of a type in search order. No lock is held.
+  func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
+    Tree.change { garbage in
+      let search = search ?? self.search
+      var entries: [Entry] = []
+      for reference in bindings(keyIDs(of: type, search), search) {
+        let entry = reference.object
+        guard let node = entry.node else { continue }
+        if entry.kind == .binding, let object = entry.object {
+          entries.append(entry)
+          garbage.add(object)
+        }
+        if let provider = node.provider(entry.key.id) { entries.append(provider) }
+      }
+      for entry in entries { garbage.add(entry) }
+      return entries
+    }
   }
 }
 
@@ -48,9 +77,9 @@ extension Node {
   // several branches at once, whose nodes are seldom in its cache.
 
   /// The bindings under one key.
-  private func bindings(_ key: UInt64, _ search: UDISearch) -> ContiguousArray<Unretained<Binding>> {
+  private func bindings(_ key: UInt64, _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     guard search == .descendants else { return bindings([key], search) }
-    var found: ContiguousArray<Unretained<Binding>> = []
+    var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [Step.visit(self)]
     var next: ContiguousArray<Step> = []
     var children: ContiguousArray<Node> = []
@@ -84,18 +113,18 @@ extension Node {
   private enum Step {
     case visit(Node)
     /// A binding that is due some levels further down, in this place.
-    case wait(Unretained<Binding>, levels: UInt32)
+    case wait(Unretained<Entry>, levels: UInt32)
   }
 
   /// The bindings under any of several keys.
-  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Binding>> {
-    var found: ContiguousArray<Unretained<Binding>> = []
+  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+    var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [self]
     while !level.isEmpty {
       var next: ContiguousArray<Node> = []
       for node in level {
         if search == .ancestors, let parent = node.parent { next.append(parent) }
-        found += keys.compactMap(node.ownBinding).sorted { $0.object.serial < $1.object.serial }
+        found += keys.compactMap(node.ownEntry).sorted { $0.object.serial < $1.object.serial }
         guard search == .descendants else { continue }
         let first = next.count
         for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
@@ -114,10 +143,10 @@ extension Node {
 @usableFromInline
 @safe
 final class FoundDependencies {
-  private struct Found {
-    let object: AnyObject
-    let form: StoredForm
-    let isExact: Bool
+  private enum Found {
+    case object(AnyObject, StoredForm, isExact: Bool)
+    /// Has to be made or taken out of its box.
+    case provided(Entry)
   }
 
   private let live: UnsafeMutableBufferPointer<Found>
@@ -126,21 +155,32 @@ final class FoundDependencies {
   @exclusivity(unchecked) private var taken = 0
 
   /// Loads bindings, and withdraws the dead ones. Under the tree lock.
-  fileprivate init(_ bindings: ContiguousArray<Unretained<Binding>>, isExact: Bool, _ garbage: inout Garbage) {
-    var dead: [Binding] = []
+  fileprivate init(_ bindings: ContiguousArray<Unretained<Entry>>, isExact: Bool, _ garbage: inout Garbage) {
     var count = 0
     let live = UnsafeMutableBufferPointer<Found>.allocate(capacity: bindings.count)
     for reference in bindings {
-      reference.read { binding in
-        guard let object = binding.object else { return dead.append(binding) }
-        unsafe live.initializeElement(
-          at: count, to: Found(object: object, form: binding.form, isExact: isExact && binding.isExact))
-        count += 1
-      }
+      guard let found = reference.read({ Self.find($0, isExact: isExact, &garbage) }) else { continue }
+      unsafe live.initializeElement(at: count, to: found)
+      count += 1
     }
     unsafe self.live = unsafe live
     self.count = count
-    for binding in dead { binding.withdraw(&garbage) }
+  }
+
+  private static func find(_ entry: Entry, isExact: Bool, _ garbage: inout Garbage) -> Found? {
+    switch entry.kind {
+    case .binding, .observed:
+      if let object = entry.object { return .object(object, entry.form, isExact: isExact && entry.isExact) }
+      // What was under it may answer in its place.
+      let node = entry.node
+      entry.withdraw(&garbage)
+      return node?.ownEntry(entry.key.id)?.read { find($0, isExact: isExact, &garbage) }
+    case .owned:
+      guard let object = unsafe unsafeDowncast(entry, to: MadeEntry.self).owned else { return nil }
+      return .object(object, entry.form, isExact: isExact && entry.isExact)
+    case .boxed, .provider, .graphProvider:
+      return .provided(entry)
+    }
   }
 
   deinit {
@@ -156,9 +196,13 @@ final class FoundDependencies {
     guard unsafe taken < count else { return .nothing }
     let found = unsafe live.moveElement(from: taken)
     unsafe taken += 1
-    guard found.isExact else { return .object(found.object) }
-    unsafe found.form.write(found.object, to: memory)
-    return .written
+    switch found {
+    case .object(let object, let form, isExact: true):
+      unsafe form.write(object, to: memory)
+      return .written
+    case .object(let object, _, isExact: false): return .object(object)
+    case .provided(let entry): return .provided(entry)
+    }
   }
 }
 

@@ -12,8 +12,12 @@ enum LookupAnswer {
   case written
   /// The object is found, and a cast will make the value: the type has a form that is not recorded.
   case object(AnyObject)
+  /// The entry is found, and has to make the value or take it out of its box, with no lock held.
+  case provided(Entry)
   /// Found dead: to be looked up again, cleaning up, with no lock held.
   case dead
+  /// A set-up block has to run before: to be looked up again after that.
+  case asleep
 }
 
 extension Node {
@@ -36,6 +40,7 @@ extension Node {
     _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+    if lock.withLock({ !sleep.isEmpty }) { return .asleep }
     let here =
       KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
     let key: KeyIdentity
@@ -65,6 +70,10 @@ extension Node {
     _ key: UInt64, isExact: Bool, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
+    guard sleep.isEmpty else {
+      lock.unlock()
+      return .asleep
+    }
     let search = search ?? self.search
     if search == .ancestors { return unsafe attemptUpwards(key, isExact: isExact, into: memory) }
     guard let slot = slots.find(key), search == .descendants || slot.element.depth == 0 else {
@@ -72,7 +81,7 @@ extension Node {
       return .nothing
     }
     // The slot keeps the binding alive while the lock is held.
-    let answer = slot.element.best.read { unsafe $0.value(isExact: isExact, into: memory) }
+    let answer = slot.element.best.read { unsafe $0.answer(isExact: isExact, into: memory) }
     lock.unlock()
     return answer
   }
@@ -85,8 +94,12 @@ extension Node {
   ) -> LookupAnswer {
     var node = self
     while true {
+      if node.sleep.contains(.own) {
+        node.lock.unlock()
+        return .asleep
+      }
       if let slot = node.slots.find(key), slot.element.depth == 0 {
-        let answer = slot.element.best.read { unsafe $0.value(isExact: isExact, into: memory) }
+        let answer = slot.element.best.read { unsafe $0.answer(isExact: isExact, into: memory) }
         node.lock.unlock()
         return answer
       }
@@ -102,30 +115,51 @@ extension Node {
 
   /// Looks up under the tree lock and withdraws what is found dead, until something is alive or nothing is left.
   @inline(never)
-  private func answerCleaningUp(
+  func answerCleaningUp(
     _ key: UInt64, isExact: Bool, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
       let search = search ?? self.search
-      while let binding = nearestBinding(key, search) {
-        let answer = binding.read { unsafe $0.value(isExact: isExact, into: memory) }
+      while let entry = nearestEntry(key, search) {
+        let answer = entry.read { unsafe $0.answer(isExact: isExact, into: memory) }
         guard case .dead = answer else { return answer }
-        binding.read { $0.withdraw(&garbage) }
+        entry.read { $0.withdraw(&garbage) }
       }
       return .nothing
     }
   }
 }
 
-extension Binding {
-  /// The bound object as the requested type, or `.dead`.
+extension Entry {
+  /// What the entry gives, as the requested type.
   ///
   /// - Parameter isExact: Whether the requested type is its identity's own, see `TypeToken`.
   @inline(__always)
-  fileprivate func value(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  func answer(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(isExact: isExact, into: memory) }
     guard let object else { return .dead }
     guard isExact, self.isExact else { return .object(object) }
     unsafe form.write(object, to: memory)
     return .written
+  }
+
+  @inline(__always)
+  private func answerOwned(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: MadeEntry.self).owned else {
+      return kind == .graphProvider ? unsafe answerFromGraph(isExact: isExact, into: memory) : .provided(self)
+    }
+    guard isExact, self.isExact else { return .object(owned) }
+    unsafe form.write(owned, to: memory)
+    return .written
+  }
+
+  /// Most links of a graph find what an earlier one made: those are done here, without keeping the provider alive.
+  @inline(never)
+  private func answerFromGraph(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType else {
+      return .provided(self)
+    }
+    let me = Unretained<Provider>(address: Unretained(self).address)
+    return PerThread.resolution.read({ unsafe $0.writeShared(me, to: memory) }) ? .written : .provided(self)
   }
 }

@@ -18,6 +18,7 @@ struct Node: Equatable, @unchecked Sendable {
     var parent: Node?
     var slots = CompactTable<Slot>()
     var search: UDISearch
+    var sleep: Sleep = []
 
     init(search: UDISearch) { self.search = search }
   }
@@ -28,7 +29,11 @@ struct Node: Equatable, @unchecked Sendable {
     var nextSerial: UInt32 = 0
     var remembersContext = false
     var expectedKeys: UInt8 = 1
+    var isInert = false
+    var defaultLifetime: DefaultLifetime?
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
+    var setUp: SetUp?
     var previousSibling: Node?
     var nextSibling: Node?
     var firstChild: Node?
@@ -120,6 +125,13 @@ extension Node {
     nonmutating _modify { yield unsafe &shared.pointee.slots }
   }
 
+  /// Whether set-up blocks have to run before some lookup.
+  @inline(__always)
+  var sleep: Sleep {
+    get { unsafe shared.pointee.sleep }
+    nonmutating set { unsafe shared.pointee.sleep = newValue }
+  }
+
   /// The search of lookups that name none.
   @inline(__always)
   var search: UDISearch {
@@ -137,7 +149,31 @@ extension Node {
     nonmutating _modify { yield unsafe &edges.pointee.bindings }
   }
 
-  /// The serial number of the next binding, which orders what is bound here.
+  /// The providers of the context. `slots` points at them and at what they made.
+  var providers: CompactTable<ProviderEntry> {
+    _read { yield unsafe edges.pointee.providers }
+    nonmutating _modify { yield unsafe &edges.pointee.providers }
+  }
+
+  /// The lifetime of what is registered without one; nil for `.unique`.
+  var defaultLifetime: DefaultLifetime? {
+    get { unsafe edges.pointee.defaultLifetime }
+    nonmutating set { unsafe edges.pointee.defaultLifetime = newValue }
+  }
+
+  /// The context's set-up block, until it has run.
+  var setUp: SetUp? {
+    get { unsafe edges.pointee.setUp }
+    nonmutating set { unsafe edges.pointee.setUp = newValue }
+  }
+
+  /// Whether nothing can be bound or registered here.
+  var isInert: Bool {
+    get { unsafe edges.pointee.isInert }
+    nonmutating set { unsafe edges.pointee.isInert = newValue }
+  }
+
+  /// The serial number of the next entry, which orders what is bound here.
   var nextSerial: UInt32 {
     get { unsafe edges.pointee.nextSerial }
     nonmutating set { unsafe edges.pointee.nextSerial = newValue }

@@ -1,22 +1,22 @@
-/// What a node knows of one key that is bound at it or anywhere below it.
+/// What a node knows of one key that it or anything below it has an entry for.
 ///
 /// The slots of all nodes together are the index that answers lookups without a traversal. What holds between calls:
 ///
-/// 1. A node has a slot for a key exactly when the key is bound at it or below it.
-/// 2. `depth` is 0 where the key is bound at the node itself. Otherwise it is one more than the depth of the first of
+/// 1. A node has a slot for a key exactly when there is an entry for it at the node or below it.
+/// 2. `depth` is 0 where the node itself has an entry. Otherwise it is one more than the depth of the first of
 ///    `children`, and `best` is that child's `best`.
-/// 3. A binding is released only after no slot refers to it.
+/// 3. An entry is released only after no slot refers to it.
 /// 4. `children` are exactly the children of the node that have a slot for the key, at their present rank.
-/// 5. `isSingle` is true exactly when there is one binding for the key at the node and below it: `best`.
+/// 5. `isSingle` is true exactly when one node alone, at it or below it, has an entry for the key: `best`.
 ///
 /// Breadth-first order takes the nearest level first, and within a level the branch that was added first: that is
 /// the order of ranks, (depth, sequence), so the first child always leads to the answer.
 struct Slot: CompactTableElement {
   let key: UInt64
-  /// The binding that a lookup from here finds, dead or alive.
-  var best: Unretained<Binding>
+  /// The entry that a lookup from here finds, dead or alive.
+  var best: Unretained<Entry>
   var children: RankedChildren
-  /// How many levels below the node `best` is bound.
+  /// How many levels below the node `best` is.
   var depth: UInt32
   var isSingle: Bool
 
@@ -29,7 +29,7 @@ struct Slot: CompactTableElement {
 ///
 /// All of it counts: comparing depths alone would leave a freed `best` in the slots above.
 struct SlotState: Equatable {
-  let best: Unretained<Binding>
+  let best: Unretained<Entry>
   let depth: UInt32
   let isSingle: Bool
 }

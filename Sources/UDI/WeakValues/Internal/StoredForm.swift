@@ -38,7 +38,13 @@ struct StoredForm {
     self.shape = shape
   }
 
+  /// Of nothing.
+  @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), shape: .incomplete) }
+
   @usableFromInline var isComplete: Bool { shape != .incomplete }
+
+  /// The object, retained. Only while the dependency that the form was taken of is known to be alive.
+  @usableFromInline var object: AnyObject { borrowed.object }
 
   /// The object. Only while the dependency that the form was taken of is known to be alive.
   var borrowed: Unretained<AnyObject> { Unretained(address: address) }

@@ -2,6 +2,7 @@
 ///
 /// Entries are objects so that an index can point at them, and immutable, so that copies of a dictionary can share them
 /// and any thread may read them.
+@usableFromInline
 class WeakEntry: @unchecked Sendable {
   // Unchecked: the object need not be `Sendable`. Whoever hands it out answers for that: a context by its verbs'
   // isolation, a `WeakValueDictionary` by being `Sendable` only where its values are.
@@ -11,6 +12,12 @@ class WeakEntry: @unchecked Sendable {
   /// - Parameter form: Of a dependency that is alive during the call.
   init(_ form: StoredForm) {
     object = form.borrowed.read { $0 }
+    self.form = form
+  }
+
+  /// An entry that refers to nothing.
+  init(without form: StoredForm) {
+    object = nil
     self.form = form
   }
 

@@ -1,0 +1,127 @@
+import UDI
+
+/// What providers cost: what they keep, what they make, and what registering them takes.
+func providerScenarios(_ plain: Plain) -> [Scenario] {
+  let context = UDIContext(tag: "providers")
+  context.register((any K0).self, lifetime: .context) { Plain() }
+  context.register((any K1).self, lifetime: .weak) { Plain() }
+  context.register((any K2).self, lifetime: .unique) { Plain() }
+  let observed = context.link((any K1).self)
+  opaque(context.link((any K0).self))
+  keepAlive(context, observed as AnyObject)
+  registerGraph(in: context)
+
+  return [
+    .loop(".context, already made", limit: 0.9, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(context.link((any K0).self)) }
+    },
+    .loop(".weak, alive", limit: 1.4, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(context.link((any K1).self)) }
+    },
+    .loop("a direct call of an initialiser", limit: nil) { count in
+      for _ in 0..<count { opaque(makePlain()) }
+    },
+    .loop(".unique, above a direct call", limit: 1, above: "a direct call of an initialiser") { count in
+      for _ in 0..<count { opaque(context.link((any K2).self)) }
+    },
+    Scenario("register 16 in a new context, each", limit: 5, operations: 1600) {
+      var time = 0.0
+      for _ in 0..<100 {
+        let context = UDIContext(tag: "new")
+        time += timed { registerSixteen(in: context) }
+      }
+      return time
+    },
+    .loop("a graph by hand, 9 instances", limit: nil, operations: 1000) { count in
+      for _ in 0..<count { opaque(graphByHand()) }
+    },
+    .loop("graph of 21 links, 9 instances", limit: 40, operations: 1000) { count in
+      for _ in 0..<count { opaque(context.link((any Top).self)) }
+    },
+    .loop("the same, against the one by hand", limit: 5, operations: 1000, comparedWith: "a graph by hand, 9 instances") {
+      count in
+      for _ in 0..<count { opaque(context.link((any Top).self)) }
+    },
+  ]
+}
+
+/// What the factory of `.unique` does.
+@inline(never)
+private func makePlain() -> (any K2)? { Plain() }
+
+@inline(never)
+private func registerSixteen(in context: UDIContext) {
+  context.register((any F0).self) { Plain() }
+  context.register((any F1).self) { Plain() }
+  context.register((any F2).self) { Plain() }
+  context.register((any F3).self) { Plain() }
+  context.register((any F4).self) { Plain() }
+  context.register((any F5).self) { Plain() }
+  context.register((any F6).self) { Plain() }
+  context.register((any F7).self) { Plain() }
+  context.register((any F8).self) { Plain() }
+  context.register((any F9).self) { Plain() }
+  context.register((any F10).self) { Plain() }
+  context.register((any F11).self) { Plain() }
+  context.register((any F12).self) { Plain() }
+  context.register((any F13).self) { Plain() }
+  context.register((any F14).self) { Plain() }
+  context.register((any F15).self) { Plain() }
+}
+
+// MARK: - A graph: one on top, which takes four, each of which takes the same four
+
+private protocol Top: AnyObject, Sendable {}
+private protocol Middle0: AnyObject, Sendable {}
+private protocol Middle1: AnyObject, Sendable {}
+private protocol Middle2: AnyObject, Sendable {}
+private protocol Middle3: AnyObject, Sendable {}
+private protocol Bottom0: AnyObject, Sendable {}
+private protocol Bottom1: AnyObject, Sendable {}
+private protocol Bottom2: AnyObject, Sendable {}
+private protocol Bottom3: AnyObject, Sendable {}
+
+private final class Leaf: Bottom0, Bottom1, Bottom2, Bottom3 {}
+
+private final class Inner: Middle0, Middle1, Middle2, Middle3 {
+  let a: (any Bottom0)?
+  let b: (any Bottom1)?
+  let c: (any Bottom2)?
+  let d: (any Bottom3)?
+  init(_ a: (any Bottom0)?, _ b: (any Bottom1)?, _ c: (any Bottom2)?, _ d: (any Bottom3)?) {
+    (self.a, self.b, self.c, self.d) = (a, b, c, d)
+  }
+}
+
+private final class Outer: Top {
+  let a: (any Middle0)?
+  let b: (any Middle1)?
+  let c: (any Middle2)?
+  let d: (any Middle3)?
+  init(_ a: (any Middle0)?, _ b: (any Middle1)?, _ c: (any Middle2)?, _ d: (any Middle3)?) {
+    (self.a, self.b, self.c, self.d) = (a, b, c, d)
+  }
+}
+
+@inline(never)
+private func graphByHand() -> any Top {
+  let (a, b, c, d) = (Leaf(), Leaf(), Leaf(), Leaf())
+  return Outer(Inner(a, b, c, d), Inner(a, b, c, d), Inner(a, b, c, d), Inner(a, b, c, d))
+}
+
+private func registerGraph(in context: UDIContext) {
+  context.register((any Bottom0).self, lifetime: .graph) { Leaf() }
+  context.register((any Bottom1).self, lifetime: .graph) { Leaf() }
+  context.register((any Bottom2).self, lifetime: .graph) { Leaf() }
+  context.register((any Bottom3).self, lifetime: .graph) { Leaf() }
+  let inner: @Sendable (UDIContext) -> Inner = { context in
+    Inner(context.link(), context.link(), context.link(), context.link())
+  }
+  context.register((any Middle0).self, lifetime: .graph) { inner($0) }
+  context.register((any Middle1).self, lifetime: .graph) { inner($0) }
+  context.register((any Middle2).self, lifetime: .graph) { inner($0) }
+  context.register((any Middle3).self, lifetime: .graph) { inner($0) }
+  context.register((any Top).self, lifetime: .graph) { context in
+    Outer(context.link(), context.link(), context.link(), context.link())
+  }
+}

@@ -1,0 +1,37 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What each thread has of its own, until it ends.
+enum PerThread {
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    let status = unsafe pthread_key_create(&key) { value in
+      // Called when a thread ends, with what it stored; on Darwin the type says that this is never nil.
+      let pointer: UnsafeMutableRawPointer? = unsafe value
+      if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
+    }
+    guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
+    return key
+  }()
+
+  /// What the calling thread is making.
+  static var resolution: Unretained<Resolution> {
+    @inline(__always)
+    get {
+      guard let stored = unsafe pthread_getspecific(key) else { return make() }
+      return Unretained(address: UInt(bitPattern: stored))
+    }
+  }
+
+  @inline(never)
+  private static func make() -> Unretained<Resolution> {
+    let resolution = Resolution()
+    unsafe pthread_setspecific(key, Unmanaged.passRetained(resolution).toOpaque())
+    return Unretained(resolution)
+  }
+}

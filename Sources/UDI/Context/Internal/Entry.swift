@@ -1,0 +1,90 @@
+/// What a context answers a key with: the one kind of thing that slots point at.
+///
+/// A live instance that was bound, a provider that can make one, or what a provider has made and keeps. A context
+/// answers with the first of these that it has: bindings come before providers, and what is made before its provider.
+@usableFromInline
+class Entry: WeakEntry, @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock; lookups read only what is constant.
+
+  /// What a lookup does with it. In this order: those whose object is loaded weakly come first.
+  enum Kind: UInt8 {
+    /// A live instance that somebody else keeps.
+    case binding
+    /// What a provider made and somebody else keeps.
+    case observed
+    /// What a provider made and the context owns.
+    case owned
+    /// The same for a value, or for an object in a form that a lookup cannot rebuild.
+    case boxed
+    /// Something has to be made.
+    case provider
+    /// The same, but perhaps not for the first time in this link.
+    case graphProvider
+  }
+
+  // In this order, with a `Binding`'s, they fill 104 bytes, with which an allocation wastes nothing.
+
+  @exclusivity(unchecked) private final var uncheckedKind: Kind
+  /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
+  final let isExact: Bool
+  @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
+  final let key: KeyIdentity
+  @exclusivity(unchecked) private final var uncheckedNode: Node?
+  final let site: CallSite
+
+  /// - Parameter form: Of an object that is alive during the call. It is only referred to weakly.
+  init(_ kind: Kind, _ form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
+    unsafe uncheckedKind = kind
+    self.isExact = isExact && form.isComplete
+    self.key = key
+    self.site = site
+    super.init(form)
+  }
+
+  /// An entry that refers to no object weakly.
+  init(_ kind: Kind, without form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
+    unsafe uncheckedKind = kind
+    self.isExact = isExact && form.isComplete
+    self.key = key
+    self.site = site
+    super.init(without: form)
+  }
+
+  /// What a lookup does with it. Settled before the entry is in a slot.
+  final var kind: Kind {
+    get { unsafe uncheckedKind }
+    set { unsafe uncheckedKind = newValue }
+  }
+
+  /// Orders the entries of one context. Under the tree lock, which excludes overlapping accesses without a check of each.
+  final var serial: UInt32 {
+    get { unsafe uncheckedSerial }
+    set { unsafe uncheckedSerial = newValue }
+  }
+
+  /// The node that it is in; nil before and afterwards. Under the tree lock.
+  final var node: Node? {
+    get { unsafe uncheckedNode }
+    set { unsafe uncheckedNode = newValue }
+  }
+
+  /// What the registration was described with, to find it by.
+  var metadata: (any Sendable)? { nil }
+
+  /// Takes an entry that was found dead out of its context. Under the tree lock.
+  func withdraw(_ garbage: inout Garbage) {}
+
+  /// An instance, where a lookup cannot hand one out itself: made, or taken out of its box.
+  ///
+  /// - Returns: Nil if the entry has left its context meanwhile: to be looked up again.
+  @usableFromInline
+  func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { nil }
+
+  /// Whether it is a `Factory` of this very type, which a shell that knows the type calls itself.
+  @usableFromInline
+  func isFactory(of type: Any.Type) -> Bool { false }
+
+  /// Whether what it gives was made as this very type.
+  @usableFromInline
+  func makes(_ type: Any.Type) -> Bool { false }
+}

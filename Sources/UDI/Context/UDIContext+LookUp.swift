@@ -1,0 +1,176 @@
+/// From the typed verbs to the untyped core, and back: shells that are compiled in the caller's module.
+extension UDIContext {
+  /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
+  @inlinable
+  @inline(__always)
+  func lookUp<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) -> Dependency? {
+    var found: Dependency?
+    switch unsafe look(for: &found, type, name, search) {
+    case .written: return found
+    case .object(let object): return object as? Dependency
+    case .provided(let entry): return lookUp(entry, type, name, search)
+    case .nothing, .dead, .asleep: return nil
+    }
+  }
+
+  /// Looks up for `require`.
+  @inlinable
+  func lookUpOrThrow<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) throws -> Dependency {
+    var found: Dependency?
+    switch unsafe look(for: &found, type, name, search) {
+    case .written: break
+    case .object(let object): found = object as? Dependency
+    case .provided(let entry):
+      do {
+        found = try provide(entry, type, name, search)
+      } catch { throw explained(error, type, name, search) }
+    case .nothing, .dead, .asleep: break
+    }
+    guard let found else { throw linkError(type, name, search) }
+    return found
+  }
+
+  /// Gives a lookup memory for the dependency.
+  ///
+  /// Compiled in the caller's module, where the type is known: a cast, where one is needed at all, is then specialised.
+  ///
+  /// The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
+  /// place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and
+  /// only values of such types are ever written. A value that is first moved into an optional costs as much as the lookup's lock.
+  ///
+  /// - Parameter found: Nil, so that nothing has to be destroyed before it is overwritten.
+  @unsafe
+  @inlinable
+  @inline(__always)
+  func look<Dependency>(
+    for found: inout Dependency?, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+  ) -> LookupAnswer {
+    unsafe withUnsafeMutablePointer(to: &found) { memory in
+      guard let name else { return unsafe answer(type, search, into: UnsafeMutableRawPointer(memory)) }
+      return unsafe answer(type, named: name, search, into: UnsafeMutableRawPointer(memory))
+    }
+  }
+
+  @usableFromInline
+  func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    withNode { node in
+      let answer = unsafe node.answer(.of(type), search, into: memory)
+      guard case .asleep = answer else { return answer }
+      return unsafe answerWaking(type, search, into: memory)
+    }
+  }
+
+  @inline(never)
+  private func answerWaking(
+    _ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let token = TypeToken.of(type)
+    return withNode { unsafe $0.answerWaking(token.id, isExact: token.isExact, search, self, into: memory) }
+  }
+
+  @usableFromInline
+  func answer(
+    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    withNode { node in
+      let answer = unsafe node.answer(type, named: name, search, into: memory)
+      guard case .asleep = answer else { return answer }
+      let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+      // Looked for each time: a set-up block may be the first to use the name. Held as long as its id is in use.
+      var key: KeyIdentity?
+      defer { withExtendedLifetime(key) {} }
+      func id() -> UInt64? {
+        key = KeyNames.identity(identity, name)
+        return key?.id
+      }
+      return unsafe node.answerWaking(id(), isExact: isExact, search, self, into: memory)
+    }
+  }
+
+  @inlinable
+  func lookUpAll<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+  ) -> [Dependency] {
+    let found = allDependencies(type, name, search, ofAnyName: ofAnyName)
+    if found.count == 0 { return [] }
+    return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
+      for _ in 0..<found.count {
+        let place = unsafe buffer.baseAddress.unsafelyUnwrapped + count
+        let dependency: Dependency?
+        switch unsafe found.next(into: UnsafeMutableRawPointer(place)) {
+        case .written:
+          count += 1
+          continue
+        case .object(let object): dependency = object as? Dependency
+        case .provided(let entry): dependency = lookUp(entry, type, name, search)
+        case .nothing, .dead, .asleep: dependency = nil
+        }
+        guard let dependency else { continue }
+        unsafe place.initialize(to: dependency)
+        count += 1
+      }
+    }
+  }
+
+  @usableFromInline
+  func allDependencies(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+  ) -> FoundDependencies {
+    withNode { node in
+      if node.lock.withLock({ !node.sleep.isEmpty }) { node.wake(self, search, below: true) }
+      return node.allDependencies(type, name, search, ofAnyName: ofAnyName)
+    }
+  }
+}
+
+// MARK: - From an entry to an instance
+
+extension UDIContext {
+  @inlinable
+  func lookUp<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+  ) -> Dependency? {
+    do { return try provide(entry, type, name, search) } catch {
+      report(error, entry, type, name, search)
+      return nil
+    }
+  }
+
+  /// Gets an instance from an entry that a lookup has found.
+  ///
+  /// - Returns: Nil where there is nothing any more.
+  /// - Throws: `ProviderFailure`, or what a factory throws.
+  @inlinable
+  func provide<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+  ) throws -> Dependency? {
+    guard entry.isFactory(of: type) else {
+      if let made = try entry.obtain(self, [], isFresh: false) { return made.value(as: type, isExact: entry.makes(type)) }
+      return try lookUpOrThrow(type, name, search)
+    }
+    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
+    if let resolution = try provider.beginQuick(self) {
+      let found: Dependency?
+      do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
+      guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
+      let word = unsafe withUnsafeBytes(of: found) { $0.count < 8 ? 0 : unsafe $0.load(as: UInt.self) }
+      if provider.endAtOnce(resolution, word) { return found }
+      if let form = StoredForm.of(found, as: type), form.isComplete {
+        provider.endQuick(self, resolution, form)
+      } else {
+        provider.endQuick(self, resolution, Made(found))
+      }
+      return found
+    }
+    switch try provider.begin(self, [], isFresh: false) {
+    case .found(let made): return made.value(as: type, isExact: true)
+    case .gone: return try lookUpOrThrow(type, name, search)
+    case .make(let making):
+      let dependency: Dependency?
+      do { dependency = try provider.factory(making.context) } catch { throw provider.fail(making, error) }
+      guard let dependency else { throw provider.fail(making, Provider.returnedNil) }
+      provider.end(making, Made(dependency), [], isFresh: false)
+      return dependency
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/// An instance that is being made, for all who want it: one thread runs the factory, the others wait for that instance alone.
+final class Creation: @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock.
+
+  enum Outcome {
+    case made(Made)
+    case failed(any Error)
+    /// Whoever waited has to look for itself.
+    case undecided
+  }
+
+  /// What makes it; nil for a set-up block.
+  let provider: Provider?
+  /// The thread that makes it. It outlives the creation, which ends on it.
+  let maker: Unretained<Resolution>
+  /// Nil until it has ended.
+  private var outcome: Outcome?
+  /// What the other threads wait at; made by the first of them.
+  private var gate: Gate?
+
+  init(_ provider: Provider?, maker: Resolution) {
+    self.provider = provider
+    self.maker = Unretained(maker)
+  }
+
+  /// Gets ready to wait. Under the tree lock.
+  ///
+  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself: alone, or because the maker waits, through others
+  ///   perhaps, for something that this thread makes.
+  func prepareToWait(_ resolution: Resolution) throws -> Gate {
+    var chain = [self]
+    while let last = chain.last {
+      if last.maker == Unretained(resolution) { throw ProviderFailure.cycle(Self.path(chain)) }
+      guard let next = last.maker.read({ $0.waitingFor }) else { break }
+      chain.append(next)
+    }
+    resolution.waitingFor = self
+    if let gate { return gate }
+    let new = Gate()
+    gate = new
+    return new
+  }
+
+  /// What has to be made for what, beginning and ending with the last of the chain, which this thread makes. All other threads in
+  /// the chain wait, and cannot go on without the tree lock, so that what they are making does not change meanwhile.
+  private static func path(_ chain: [Creation]) -> [String] {
+    var path: [String] = []
+    for creation in [chain[chain.count - 1]] + chain.dropLast() {
+      path += creation.maker.read { $0.path(from: creation) }
+    }
+    return path + [chain[chain.count - 1].provider?.description].compactMap(\.self)
+  }
+
+  /// Ends it, and lets those go on who wait. Under the tree lock.
+  func end(_ outcome: Outcome) {
+    self.outcome = outcome
+    gate?.open()
+  }
+
+  /// How it has ended, for a thread that has waited. Not under a lock.
+  func takeOutcome(_ resolution: Resolution) -> Outcome {
+    Tree.change { _ in
+      resolution.waitingFor = nil
+      return outcome ?? .undecided
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// A context's providers. Everything here runs under the tree lock.
+extension Node {
+  /// Registers a provider. One under the same key is replaced, with everything that it made.
+  ///
+  /// - Returns: The user's storages to be reset when the lock was given back.
+  func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
+    guard !isInert else { return [] }
+    provider.enter(self)
+    let old: Provider?
+    if let place = providers.find(provider.key.id) {
+      old = place.element.provider
+      place.element.provider = provider
+    } else {
+      old = nil
+      providers.insert(ProviderEntry(provider: provider), initialCapacity: Int(parent?.expectedKeys ?? 1))
+    }
+    showProvided(provider.key)
+    guard let old else { return [] }
+    return retire(old, &garbage)
+  }
+
+  /// Takes a provider out.
+  ///
+  /// - Returns: The user's storages to be reset when the lock was given back.
+  func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
+    guard let place = providers.find(provider.key.id), place.element.provider === provider else { return [] }
+    providers.remove(provider.key.id)
+    showProvided(provider.key)
+    return retire(provider, &garbage)
+  }
+
+  /// Ends a provider that is no longer in the table, and with it the other types that it serves.
+  private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
+    var storages = provider.leave(&garbage)
+    if provider.aliases.isEmpty { return storages }
+    for alias in provider.takeAliases() { storages += unregister(alias, &garbage) }
+    return storages
+  }
+
+  /// The provider under a key.
+  func provider(_ key: UInt64) -> Provider? {
+    providers.isEmpty ? nil : providers.find(key)?.element.provider
+  }
+
+  /// Makes the slot for a key show what the provider has, unless something is bound, which comes first.
+  func showProvided(_ key: KeyIdentity) {
+    guard bindings.entry(forKey: key) == nil else { return }
+    setEntry(provider(key.id)?.current, forKey: key.id)
+  }
+
+  /// Lets go of all providers, when the context goes: what they made is released with the result.
+  func dropProviders(_ garbage: inout Garbage) -> [any UDIStorage] {
+    var storages: [any UDIStorage] = []
+    var all: [Provider] = []
+    providers.forEach { all.append($0.provider) }
+    providers = CompactTable()
+    for provider in all {
+      // Before `leave`, which would correct slots that go anyway.
+      provider.node = nil
+      storages += provider.leave(&garbage)
+      provider.aliases = []
+    }
+    return storages
+  }
+}
+
+/// An entry in the table of a context's providers.
+struct ProviderEntry: CompactTableElement {
+  var provider: Provider
+  var key: UInt64 { provider.key.id }
+  static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
+}

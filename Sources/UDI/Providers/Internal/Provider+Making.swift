@@ -1,0 +1,220 @@
+import Synchronization
+
+/// The making of an instance: `begin`, then the factory, then `end` or `fail`.
+extension Provider {
+  /// An instance that is being made.
+  @usableFromInline
+  @safe
+  struct Making {
+    /// The context that the factory gets.
+    @usableFromInline let context: UDIContext
+    let resolution: Unretained<Resolution>
+    /// What will keep it; nil where nothing will.
+    let holder: Holder?
+    /// Held for the `Resolution.Frame`.
+    let arguments: ArgumentKey?
+  }
+
+  /// What to do to get an instance.
+  @usableFromInline
+  enum Step {
+    /// It is there.
+    case found(Made)
+    /// It has to be made, and then `end` called, or `fail`.
+    case make(Making)
+    /// The provider was taken out meanwhile: to be looked up again.
+    case gone
+  }
+
+  /// Begins to get an instance.
+  ///
+  /// - Parameters:
+  ///   - context: The context that asks.
+  ///   - arguments: For the factory.
+  ///   - isFresh: Whether one is to be made in any case, and not kept.
+  /// - Throws: `ProviderFailure`, or what the thread threw that made the instance this one waited for.
+  @usableFromInline
+  final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
+    let resolution = PerThread.resolution
+    let sharing: UDILifetime.Sharing = isFresh ? .unique : lifetime.sharing
+    let key = arguments.isEmpty ? nil : ArgumentKey(arguments)
+    switch sharing {
+    case .unique: break
+    case .graph:
+      if let made = resolution.read({ $0.shared(self, key) }) { return .found(made) }
+    case .weak, .strong, .custom:
+      return try beginShared(context, key, resolution)
+    }
+    try rejectOtherActors()
+    try resolution.read { try $0.push(self, context, key, isShared: false) }
+    return .make(Making(context: context, resolution: resolution, holder: nil, arguments: key))
+  }
+
+  private final func rejectOtherActors() throws {
+    if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
+  }
+
+  private final func beginShared(
+    _ context: UDIContext, _ arguments: ArgumentKey?, _ resolution: Unretained<Resolution>
+  ) throws -> Step {
+    let holder = holder(for: arguments)
+    while true {
+      if let kept = holder.storage?.load() { return .found(kept.made) }
+      switch try holder.claim(context, resolution.object) {
+      case .found(let made): return .found(made)
+      case .gone: return .gone
+      case .wait(let gate, let creation):
+        gate.wait()
+        switch creation.takeOutcome(resolution.object) {
+        case .made(let made): return .found(made)
+        case .failed(let error): throw error
+        case .undecided: continue
+        }
+      case .make(let owner):
+        do {
+          // Somebody may have made one between the two looks.
+          if let kept = holder.storage?.load() {
+            holder.end(.made(kept.made))
+            return .found(kept.made)
+          }
+          try rejectOtherActors()
+          try resolution.object.push(self, owner, arguments, isShared: true)
+        } catch {
+          holder.end(.undecided)
+          throw error
+        }
+        return .make(Making(context: owner, resolution: resolution, holder: holder, arguments: arguments))
+      }
+    }
+  }
+
+  /// Ends what `begin` began: keeps what was made, as the lifetime says.
+  ///
+  /// - Parameters:
+  ///   - made: What the factory returned.
+  ///   - arguments: What it was given.
+  @usableFromInline
+  final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
+    let (context, resolution) = (making.context, making.resolution)
+    attach(made, to: context, isOwned: making.holder != nil && lifetime.sharing != .weak)
+    if let holder = making.holder {
+      holder.storage?.store(UDIMade(made: made))
+      holder.keep(made)
+    } else if !isFresh, lifetime.sharing == .graph {
+      resolution.read { $0.share(made, self, making.arguments) }
+    }
+    if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
+    resolution.read { $0.pop() }
+  }
+
+  /// Ends what `begin` began without an instance.
+  ///
+  /// - Returns: The error.
+  @usableFromInline
+  final func fail(_ making: Making, _ error: any Error) -> any Error {
+    // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
+    making.holder?.end(isCycle(error) ? .undecided : .failed(error))
+    making.resolution.read { $0.pop() }
+    return error
+  }
+
+  /// The error that stands for a factory that returned nil.
+  @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
+
+}
+
+// MARK: - The fast way, for what is made for the context that asks
+
+extension Provider {
+  /// Begins to make an instance by a factory without arguments: after it `endQuick` is called, or `failQuick`.
+  ///
+  /// - Returns: Nil where it has to be begun in the ordinary way.
+  @usableFromInline
+  final func beginQuick(_ context: UDIContext) throws -> Unretained<Resolution>? {
+    guard isQuick else { return nil }
+    let resolution = PerThread.resolution
+    // Most often known already; not where all of a type are linked.
+    if kind == .graphProvider, resolution.read({ $0.shares(self) }) { return nil }
+    try resolution.read { try $0.push(self, context, nil, isShared: false) }
+    return resolution
+  }
+
+  /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
+  @inline(__always)
+  private final var isQuick: Bool { lifetime.sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor }
+
+  /// Ends the making of an instance that nothing has to be done with: each time but the first, where the lifetime is `.unique`.
+  ///
+  /// - Parameter word: The first word of the instance.
+  /// - Returns: Whether that was so; else `endQuick` is still to be called.
+  @usableFromInline
+  final func endAtOnce(_ resolution: Unretained<Resolution>, _ word: UInt) -> Bool {
+    let known = plainClassInFirstWord.load(ordering: .relaxed)
+    guard known != 0, kind == .provider else { return false }
+    let object = Unretained<AnyObject>(address: word)
+    guard object.read({ UInt(bitPattern: ObjectIdentifier(type(of: $0))) }) == known else { return false }
+    resolution.read { $0.pop() }
+    return true
+  }
+
+  /// - Parameter form: Of the instance, which lives during the call; nil for a value.
+  @usableFromInline
+  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ form: StoredForm) {
+    if !isPlain(form) { attach(form.borrowed.object, to: context, isOwned: false) }
+    if kind == .graphProvider { resolution.read { $0.share(form.object, form, self) } }
+    resolution.read { $0.pop() }
+  }
+
+  /// The same for an instance that is a value, or whose form is not known.
+  @usableFromInline
+  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
+    end(Making(context: context, resolution: resolution, holder: nil, arguments: nil), made, [], isFresh: false)
+  }
+
+  /// - Returns: The error.
+  @usableFromInline
+  final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
+    resolution.read { $0.pop() }
+    return error
+  }
+}
+
+// MARK: - Taking part in the tree
+
+extension Provider {
+  /// Whether an object's class is known to take no part in the tree.
+  @inline(__always)
+  private final func isPlain(_ form: StoredForm) -> Bool {
+    form.borrowed.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == plainClass.load(ordering: .relaxed)
+  }
+
+  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
+    guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
+    attach(made.object, to: context, isOwned: isOwned)
+  }
+
+  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
+  private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
+    // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
+    // cannot elsewhere.
+    guard let member = (object as Any) as? any UDIObject else {
+      if !(object is any UDIObject) {
+        let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
+        plainClass.store(plain, ordering: .relaxed)
+        if TypeToken.of(madeType).facts.contains(.holdsReferences) {
+          plainClassInFirstWord.store(plain, ordering: .relaxed)
+        }
+      }
+      return
+    }
+    let attachment = member._attachedContext
+    if let present = attachment.context {
+      // The factory did it. The context must not own what holds it.
+      if isOwned, present === context { attachment.loosen() }
+      return
+    }
+    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
+    attachment.attach(to: context, isWeak: isOwned)
+    member.didAttachContext()
+  }
+}

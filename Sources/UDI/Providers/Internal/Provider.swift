@@ -1,0 +1,201 @@
+import Synchronization
+
+/// A registered factory with a lifetime.
+///
+/// A context holds its providers strongly, by key. For the index a provider is an entry like a binding: it is what a lookup finds
+/// where a context has nothing better. What it then makes and keeps takes its place in the slots, so that the next
+/// lookup finds that without any detour; a `reset` puts the provider back.
+@usableFromInline
+class Provider: Entry, @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock or atomic.
+
+  /// What a caller of `register` gives, without its type.
+  @usableFromInline
+  struct Description: ~Copyable {
+    let type: Any.Type
+    let name: UDIName?
+    let lifetime: UDILifetime?
+    let metadata: Offer.Metadata?
+    let site: CallSite
+    let isOnMainActor: Bool
+    let completes: Bool
+
+    @usableFromInline
+    init(
+      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+      isOnMainActor: Bool, completes: Bool
+    ) {
+      self.type = type
+      self.name = name
+      self.lifetime = lifetime
+      self.metadata = metadata
+      self.site = site
+      self.isOnMainActor = isOnMainActor
+      self.completes = completes
+    }
+  }
+
+  /// The type whose values it makes.
+  let madeType: Any.Type
+  /// Whether that is the very type that lookups for its key normally name.
+  let makesExactType: Bool
+  final private(set) var lifetime: UDILifetime
+  private let details: Offer.Metadata?
+  override final var metadata: (any Sendable)? { details?.value }
+  /// Whether its factory may only run on the main actor.
+  let isOnMainActor: Bool
+  /// Whether something is to be called at the end of the outermost link.
+  @usableFromInline let completes: Bool
+  /// The types of its factory's arguments.
+  let argumentTypes: [Any.Type]
+  /// Whether it is a `Factory`, which a shell that knows the type calls itself.
+  private let isFactory: Bool
+
+  @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
+  @exclusivity(unchecked) private final var uncheckedHolders = Holders()
+  @exclusivity(unchecked) private final var uncheckedAliases: [Alias] = []
+  /// The class of what was made last, if that takes no part in the tree.
+  let plainClass = Atomic<UInt>(0)
+  /// The same where all values of the type begin with the reference; else 0.
+  let plainClassInFirstWord = Atomic<UInt>(0)
+  private let usesDefaultLifetime: Bool
+
+  init(_ description: borrowing Description, argumentTypes: [Any.Type], isFactory: Bool) {
+    let (identity, token) = TypeIdentity.andToken(of: description.type)
+    madeType = description.type
+    makesExactType = token.isExact
+    lifetime = description.lifetime ?? .unique
+    usesDefaultLifetime = description.lifetime == nil
+    details = description.metadata
+    isOnMainActor = description.isOnMainActor
+    completes = description.completes
+    self.argumentTypes = argumentTypes
+    self.isFactory = isFactory
+    super.init(
+      .provider, without: .none, key: identity.read { KeyIdentity.of($0, description.name) }, isExact: token.isExact,
+      description.site)
+  }
+
+  /// Whether it is the `Factory` of this very type.
+  @usableFromInline
+  override final func isFactory(of type: Any.Type) -> Bool { isFactory && madeType == type }
+
+  override final func makes(_ type: Any.Type) -> Bool { madeType == type }
+
+  final var hasArguments: Bool { !argumentTypes.isEmpty }
+
+  /// Makes an instance, whatever its type: by the factory, with arguments of any types.
+  ///
+  /// - Throws: What the factory throws; `ProviderFailure.arguments` where it wants others.
+  func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? {
+    preconditionFailure("every kind of provider makes in its own way")
+  }
+
+  /// Calls what is to be called at the end of the outermost link.
+  func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
+
+  @usableFromInline
+  override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
+    switch try begin(context, arguments, isFresh: isFresh) {
+    case .found(let made): return made
+    case .gone: return nil
+    case .make(let making):
+      let made: Made?
+      do { made = try make(making.context, arguments) } catch { throw fail(making, error) }
+      guard let made else { throw fail(making, ProviderFailure.returnedNil) }
+      end(making, made, arguments, isFresh: isFresh)
+      return made
+    }
+  }
+}
+
+extension Provider: CustomStringConvertible {
+  @usableFromInline final var description: String { key.description }
+}
+
+// MARK: - In a context. Under the tree lock, which excludes overlapping accesses without a check of each
+
+extension Provider {
+  /// What slots get instead of the provider: what it made without arguments and keeps.
+  final var shown: MadeEntry? {
+    get { unsafe uncheckedShown }
+    set { unsafe uncheckedShown = newValue }
+  }
+
+  /// What is made under a shared lifetime.
+  final var holders: Holders {
+    _read { yield unsafe uncheckedHolders }
+    _modify { yield unsafe &uncheckedHolders }
+  }
+
+  /// Other types that are served from the same instances.
+  final var aliases: [Alias] {
+    get { unsafe uncheckedAliases }
+    set { unsafe uncheckedAliases = newValue }
+  }
+
+  /// What its context answers with now: what it made and keeps, else the provider itself.
+  final var current: Entry { shown ?? self }
+
+  /// The other types that it serves, which it then serves no more.
+  final func takeAliases() -> [Alias] {
+    let taken = aliases
+    aliases = []
+    return taken
+  }
+
+  /// Comes into a context.
+  final func enter(_ node: Node) {
+    self.node = node
+    serial = node.nextSerial
+    node.nextSerial &+= 1
+    if usesDefaultLifetime, let standard = node.defaultLifetime { lifetime = standard.lifetime }
+    kind = lifetime.sharing == .graph && isFactory ? .graphProvider : .provider
+  }
+
+  /// Leaves its context, which has let go of it, and lets go of everything it made.
+  ///
+  /// - Returns: The storages of the user's, to be reset when the lock was given back.
+  final func leave(_ garbage: inout Garbage) -> [any UDIStorage] {
+    let storages = drop(&garbage)
+    node = nil
+    garbage.add(self)
+    return storages
+  }
+
+  /// Lets go of everything that was made, and will not keep what is being made.
+  ///
+  /// - Returns: The storages of the user's, to be reset when the lock was given back.
+  final func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
+    if let shown { forget(shown, &garbage) }
+    for alias in aliases { alias.forget(alias.shown, &garbage) }
+    return holders.isEmpty ? [] : holders.drop(&garbage)
+  }
+
+  /// Puts something that was made in the provider's place.
+  final func show(_ entry: MadeEntry) {
+    entry.node = node
+    entry.serial = serial
+    shown = entry
+    node?.showProvided(key)
+  }
+
+  /// Comes back into its place.
+  final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
+    guard let entry, entry === shown else { return }
+    shown = nil
+    node?.showProvided(key)
+    entry.node = nil
+    garbage.add(entry)
+  }
+}
+
+/// Why a provider has nothing to give; the verbs make a `UDILinkError` of it. What a factory throws itself is passed on as it is.
+enum ProviderFailure: Error {
+  case cycle([String])
+  case returnedNil
+  case onlyOnMainActor
+  case arguments(wanted: [Any.Type], given: [Any.Type])
+  case notConvertible(from: Any.Type)
+}
+

@@ -1,0 +1,313 @@
+/// Linking what a provider makes in other ways than by type alone: with arguments, fresh, by key, on the main actor. Each verb
+/// stands here twice, see `UDIContext+Bind.swift`.
+extension UDIContext {
+  /// Looks up a dependency whose factory takes arguments; a live binding comes first here, too.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  @inlinable
+  public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return lookUp(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency that must be there and whose factory takes arguments.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What the provider makes of the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return try lookUpOrThrow(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Has a provider make another instance of a dependency, whatever its lifetime; what it keeps stays, and bindings do not count.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable
+  public func linkFresh<Dependency: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Dependency? {
+    lookUp(type, name, search, [], isFresh: true)
+  }
+
+  /// Has a provider make another instance of a dependency with arguments; what it keeps stays.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable
+  public func linkFresh<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return lookUp(type, name, search, arguments, isFresh: true)
+  }
+
+  /// Looks up a dependency by its key.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  @inlinable
+  public func link<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, search)
+  }
+
+  /// Looks up a dependency that must be there by its key.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, search)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor whose factory takes arguments; a live binding comes first here, too.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  @inlinable @preconcurrency @MainActor
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return lookUp(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there and whose factory takes arguments.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What the provider makes of the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return try lookUpOrThrow(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor, whatever its lifetime; what it keeps stays, and bindings do not count.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable @preconcurrency @MainActor
+  public func linkFresh<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Dependency? {
+    lookUp(type, name, search, [], isFresh: true)
+  }
+
+  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor with arguments; what it keeps stays.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable @preconcurrency @MainActor
+  public func linkFresh<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return lookUp(type, name, search, arguments, isFresh: true)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor by its key.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  @inlinable @preconcurrency @MainActor
+  public func link<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, search)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there by its key.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, search)
+  }
+
+  /// Looks up a dependency on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  @inlinable @MainActor
+  public func linkOnMainActor<Dependency: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Dependency? {
+    lookUp(type, name, search)
+  }
+
+  /// Looks up a dependency that must be there on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable @MainActor
+  public func requireOnMainActor<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, search)
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIContext {
+  @inlinable
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+  ) -> Dependency? {
+    do {
+      let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: true)
+      return found.value(as: type, isExact: isExact)
+    } catch { return nil }
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+  ) throws -> Dependency {
+    let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: false)
+    guard let dependency = found.value(as: type, isExact: isExact) else { throw linkError(type, name, search) }
+    return dependency
+  }
+
+  /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.
+  ///
+  /// - Parameter reports: Whether a failure goes to the reporter.
+  /// - Returns: The instance, and whether it was made as the very type.
+  @usableFromInline
+  func provide(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool, reports: Bool
+  ) throws -> (Made, isExact: Bool) {
+    let key = KeyIdentity.of(.of(type), name)
+    defer { withExtendedLifetime(key) {} }
+    while true {
+      let target = withNode { node in
+        node.wake(self, search, below: true)
+        return node.nearestTarget(key.id, search, skipsBindings: isFresh)
+      }
+      switch target {
+      case nil: throw linkError(type, name, search)
+      case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
+      case .provider(let provider):
+        do {
+          if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
+        } catch {
+          if reports { report(error, provider, type, name, search) }
+          throw explained(error, type, name, search)
+        }
+      }
+    }
+  }
+}
+
+extension Node {
+  /// What arguments can be given to.
+  enum Target {
+    /// A live instance, which needs none.
+    case bound(AnyObject)
+    case provider(Provider)
+  }
+
+  /// The live binding or the provider that a lookup ends at.
+  func nearestTarget(_ key: UInt64, _ search: UDISearch?, skipsBindings: Bool) -> Target? {
+    Tree.change { garbage in
+      while let reference = nearestEntry(key, search ?? self.search) {
+        let entry = reference.object
+        garbage.add(entry)
+        switch entry.kind {
+        case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
+        case .observed, .owned, .boxed: return (entry as? MadeEntry).map { .provider($0.maker) }
+        case .binding:
+          if let object = entry.object {
+            guard skipsBindings else { return .bound(object) }
+            garbage.add(object)
+            return entry.node?.provider(key).map(Target.provider)
+          }
+          entry.withdraw(&garbage)
+        }
+      }
+      return nil
+    }
+  }
+}

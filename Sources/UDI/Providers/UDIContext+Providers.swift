@@ -1,0 +1,153 @@
+/// What a context does with the providers that it has.
+extension UDIContext {
+  /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` hands it on; contexts that exist already keep theirs.
+  public var defaultLifetime: UDILifetime {
+    get { change { node, _ in node.defaultLifetime?.lifetime ?? .unique } }
+    set {
+      let new = DefaultLifetime(newValue)
+      change { node, garbage in
+        if let old = node.defaultLifetime { garbage.add(old) }
+        node.defaultLifetime = new
+      }
+    }
+  }
+
+  /// Takes back what is registered under a key in this very context: its binding and its provider, with what that made.
+  ///
+  /// - Parameter key: The key.
+  /// - Returns: Whether there was something.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
+    let identity = KeyIdentity.of(.of(Dependency.self), key.name)
+    let (done, storages) = change { node, garbage -> (Bool, [any UDIStorage]) in
+      garbage.add(identity)
+      var done = false
+      if let binding = node.bindings.entry(forKey: identity) {
+        binding.binding.withdraw(&garbage)
+        done = true
+      }
+      guard let provider = node.provider(identity.id) else { return (done, []) }
+      return (true, node.unregister(provider, &garbage))
+    }
+    for storage in storages { storage.reset() }
+    return done
+  }
+
+  /// Takes back what is registered under a type in this very context: its binding and its provider, with what that made.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  /// - Returns: Whether there was something.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
+    unregister(UDIKey(type, named: name))
+  }
+
+  /// Lets go of everything that the providers of this very context made and keep: the next link makes it anew.
+  ///
+  /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
+  public func reset() { reset { _ in true } }
+
+  /// Lets go of what the providers of this very context made under one lifetime and keep: the next link makes it anew.
+  ///
+  /// - Parameter lifetime: The lifetime.
+  /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
+  public func reset(_ lifetime: UDILifetime) { reset { $0 == lifetime } }
+
+  private func reset(where condition: (UDILifetime) -> Bool) {
+    let storages = change { node, garbage in
+      var concerned: [Provider] = []
+      node.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
+      var storages: [any UDIStorage] = []
+      for provider in concerned { storages += provider.drop(&garbage) }
+      return storages
+    }
+    for storage in storages { storage.reset() }
+  }
+}
+
+/// A lifetime as a context keeps it: behind a reference, because few contexts have one.
+final class DefaultLifetime: Sendable {
+  let lifetime: UDILifetime
+  init(_ lifetime: UDILifetime) { self.lifetime = lifetime }
+}
+
+// MARK: - Modules
+
+/// A group of registrations, to be installed in a context together.
+///
+/// ```swift
+/// struct NetworkModule: UDIModule {
+///   func register(in context: UDIContext) {
+///     context.register((any Session).self, lifetime: .context) { URLSession.shared }
+///     context.install(LoggingModule())
+///   }
+/// }
+/// AppContext.install(NetworkModule())
+/// ```
+public protocol UDIModule {
+  /// Registers what the module offers.
+  ///
+  /// - Parameter context: Where to.
+  func register(in context: UDIContext)
+}
+
+extension UDIContext {
+  /// Has modules register what they offer, one after the other.
+  ///
+  /// - Parameter modules: The modules; what a later one registers replaces what an earlier one did under the same key.
+  public func install(_ modules: any UDIModule...) {
+    for module in modules { module.register(in: self) }
+  }
+}
+
+// MARK: - Setting up
+
+extension UDIContext {
+  /// Has a block run once, before the first lookup that begins here, comes up through here, or comes down from above without
+  /// having found something on its way.
+  ///
+  /// The block registers, binds, and may link; its own lookups see what it has done so far. Other threads that look something up
+  /// meanwhile wait until it has ended. A block that is given while another one waits to run runs after that.
+  ///
+  /// - Parameter block: Gets this context.
+  public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) { add(SetUp(isOnMainActor: false, block)) }
+
+  /// Has a block run once, on the main actor, before the first such lookup there; see ``setUp(_:)``. Lookups elsewhere do not wait
+  /// for it.
+  ///
+  /// - Parameter block: Gets this context.
+  public func setUpOnMainActor(_ block: @escaping @MainActor (UDIContext) -> Void) {
+    add(SetUp(isOnMainActor: true, unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self)))
+  }
+
+  private func add(_ setUp: SetUp) {
+    change { node, garbage in
+      if let old = node.setUp, old.running == nil {
+        garbage.add(old)
+        let (first, second) = (old.body, setUp.body)
+        node.fallAsleep(
+          SetUp(isOnMainActor: old.isOnMainActor || setUp.isOnMainActor) { context in
+            first(context)
+            second(context)
+          })
+      } else {
+        node.fallAsleep(setUp)
+      }
+    }
+  }
+
+  /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and
+  /// what is bound or registered is ignored.
+  ///
+  /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: code under test then runs without
+  /// its dependencies.
+  public static var inert: UDIContext {
+    let context = UDIContext(tag: "Inert")
+    context.change { node, _ in node.isInert = true }
+    return context
+  }
+}

@@ -1,0 +1,139 @@
+/// How long an instance that a provider made is kept, and who shares it.
+///
+/// | lifetime | an instance is |
+/// |---|---|
+/// | ``unique`` | made at every link |
+/// | ``graph`` | shared within one outermost link and everything that is linked during it |
+/// | ``weak`` | kept as long as somebody outside holds it, then made anew |
+/// | ``context`` | made once, and owned by the context that its provider is registered in |
+///
+/// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` knows it, and a storage:
+///
+/// ```swift
+/// extension UDILifetime {
+///   static let session = UDILifetime("session")
+/// }
+/// context.register((any Cart).self, lifetime: .session) { Basket() }
+/// context.reset(.session)    // the next link makes another basket
+/// ```
+public struct UDILifetime: Sendable {
+  /// How the library goes about it.
+  enum Sharing: UInt8, Sendable {
+    case unique, graph, weak, strong, custom
+  }
+
+  /// What keeps the instances of a lifetime of your own.
+  public enum Storage: Sendable {
+    /// They are owned by the context, until it is reset or goes away.
+    case strong
+    /// They are kept as long as somebody outside holds them.
+    case weak
+    /// They are kept as the storage decides that the closure makes: one for each provider and set of arguments.
+    case custom(@Sendable () -> any UDIStorage)
+  }
+
+  /// Behind a reference, so that each provider can have its lifetime at the cost of a pointer.
+  private final class Kind: Sendable {
+    let name: String
+    let sharing: Sharing
+    let makeStorage: (@Sendable () -> any UDIStorage)?
+    let isBuiltIn: Bool
+
+    init(_ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil, isBuiltIn: Bool) {
+      self.name = name
+      self.sharing = sharing
+      self.makeStorage = makeStorage
+      self.isBuiltIn = isBuiltIn
+    }
+  }
+
+  private let kind: Kind
+
+  private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
+
+  /// Makes a lifetime of your own.
+  ///
+  /// - Parameters:
+  ///   - name: Names it; two lifetimes of the same name are the same to ``UDIContext/reset(_:)``.
+  ///   - storage: What keeps the instances.
+  public init(_ name: String, storage: Storage = .strong) {
+    kind =
+      switch storage {
+      case .strong: Kind(name, .strong, isBuiltIn: false)
+      case .weak: Kind(name, .weak, isBuiltIn: false)
+      case .custom(let make): Kind(name, .custom, make, isBuiltIn: false)
+      }
+  }
+
+  /// The lifetime's name, as messages and snapshots have it.
+  public var name: String { kind.name }
+  var sharing: Sharing { kind.sharing }
+  var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
+
+  /// An instance is made at every link. The factory gets the context that asked.
+  public static let unique = UDILifetime(builtIn: "unique", .unique)
+
+  /// An instance is shared within one outermost link and everything that is linked during it. The factory gets the
+  /// context that asked first.
+  public static let graph = UDILifetime(builtIn: "graph", .graph)
+
+  /// An instance is kept as long as somebody outside holds it, and then made anew. Only for classes: a value is made at every
+  /// link, and that is reported as misuse. The factory gets the context that it was registered in.
+  public static let weak = UDILifetime(builtIn: "weak", .weak)
+
+  /// An instance is made once, and owned by the context that the provider is registered in, until that is reset or goes away.
+  /// The factory gets this context.
+  public static let context = UDILifetime(builtIn: "context", .strong)
+}
+
+extension UDILifetime: Hashable {
+  /// Whether both have the same name; a lifetime of your own is never one of the four.
+  public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
+    left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
+  }
+
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind.isBuiltIn)
+    hasher.combine(name)
+  }
+}
+
+extension UDILifetime: CustomStringConvertible {
+  /// The name.
+  public var description: String { name }
+}
+
+/// What keeps the instance of one provider, for one set of arguments, under a lifetime of your own.
+///
+/// ```swift
+/// /// Keeps an instance for some time.
+/// final class Expiring: UDIStorage {
+///   private let kept = Mutex<(made: UDIMade, until: ContinuousClock.Instant)?>(nil)
+///   func load() -> UDIMade? { kept.withLock { $0.flatMap { .now < $0.until ? $0.made : nil } } }
+///   func store(_ made: UDIMade) { kept.withLock { $0 = (made, .now + .seconds(60)) } }
+///   func reset() { kept.withLock { $0 = nil } }
+/// }
+/// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
+/// ```
+///
+/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once.
+public protocol UDIStorage: AnyObject, Sendable {
+  /// The instance that is kept.
+  ///
+  /// - Returns: Nil where there is none, or none any more: then one is made.
+  func load() -> UDIMade?
+
+  /// Keeps an instance that was just made, or not.
+  ///
+  /// - Parameter made: The instance.
+  func store(_ made: UDIMade)
+
+  /// Lets go of the instance: the context was reset, or the provider went.
+  func reset()
+}
+
+/// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
+public struct UDIMade: Sendable {
+  let made: Made
+}

@@ -1,0 +1,136 @@
+/// Linking as an object does it what a provider makes in other ways than by type alone. Each verb stands here twice, see
+/// `UDIContext+Bind.swift`.
+extension UDIObject {
+  /// Looks up a dependency whose factory takes arguments; a live binding comes first here, too.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  @inlinable
+  public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency that must be there and whose factory takes arguments.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What the provider makes of the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    guard let context = context(for: type, name, CallSite(fileID, line)) else {
+      throw UDIAttachment.goneError(type, name, search)
+    }
+    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency by its key, to use it at once.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  @inlinable
+  public func linkInLine<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor whose factory takes arguments; a live binding comes first here, too.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there and whose factory takes arguments.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What the provider makes of the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    guard let context = context(for: type, name, CallSite(fileID, line)) else {
+      throw UDIAttachment.goneError(type, name, search)
+    }
+    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+  }
+
+  /// Looks up a dependency that is not `Sendable`, on the main actor by its key, to use it at once.
+  ///
+  /// - Parameters:
+  ///   - key: What it is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The live instance that comes first in search order, or nil.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+  }
+
+  @usableFromInline
+  func context(for type: Any.Type, _ name: UDIName?, _ site: CallSite) -> UDIContext? {
+    _attachedContext.contextForLink("link", type, name, site, self)
+  }
+}

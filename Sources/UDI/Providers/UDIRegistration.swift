@@ -1,0 +1,186 @@
+/// A dependency that is registered in a context: a binding, or a provider.
+///
+/// It is what `register` returns and what ``UDIContext/registrations(of:search:)`` lists. It keeps no instance alive and no context.
+public struct UDIRegistration<Dependency>: Sendable {
+  private let entry: Entry
+
+  private init(entry: Entry) { self.entry = entry }
+
+  @usableFromInline
+  static func of(_ entry: Entry) -> UDIRegistration { UDIRegistration(entry: entry) }
+
+  /// What it is registered under.
+  public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
+
+  /// The lifetime of what the provider makes; nil for a binding.
+  public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
+
+  /// What it was described with.
+  public var metadata: (any Sendable)? { entry.metadata }
+
+  /// The file of the call that registered it, as `#fileID` gives it.
+  public var fileID: String { entry.site.fileID }
+
+  /// The line of that call, from 1.
+  public var line: Int { entry.site.line }
+
+  /// The context that it is registered in; nil when it was taken back or replaced, or the context went.
+  public var context: UDIContext? {
+    // A node without parent and children does not know its context; the one that `register` was called on need not ask.
+    Tree.change { _ in entry.node?.context }
+  }
+}
+
+// MARK: - Taking back
+
+extension UDIRegistration {
+  /// Takes the registration back; what a provider made and its context owns is let go of. One that replaced it stays.
+  ///
+  /// - Returns: Whether it was still registered.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func unregister() -> Bool {
+    let (done, storages) = Tree.change { garbage -> (Bool, [any UDIStorage]) in
+      guard let node = entry.node else { return (false, []) }
+      guard let provider = entry as? Provider else {
+        entry.withdraw(&garbage)
+        return (true, [])
+      }
+      return (true, node.unregister(provider, &garbage))
+    }
+    for storage in storages { storage.reset() }
+    return done
+  }
+}
+
+// MARK: - Serving other types
+
+extension UDIRegistration {
+  /// Serves another type from the same instances, whatever the lifetime.
+  ///
+  /// Whether what the provider makes conforms to the type is seen when it is made; ``implements(_:named:fileID:line:_:)`` lets the
+  /// compiler check it.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable
+  @discardableResult
+  public func implements<Other>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIRegistration {
+    serve(type, name, CallSite(fileID, line)) { made in (made.anyValue as? Other).map { Made($0) } }
+    return self
+  }
+
+  /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - convert: Makes one of the other: mostly `$0`.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable
+  @discardableResult
+  public func implements<Other>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ convert: @escaping @Sendable (Dependency) -> Other
+  ) -> UDIRegistration {
+    serve(type, name, CallSite(fileID, line)) { made in
+      made.value(as: Dependency.self, isExact: true).map { Made(convert($0)) }
+    }
+    return self
+  }
+
+  @usableFromInline
+  func serve(_ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ convert: @escaping (Made) -> Made?) {
+    guard let provider = entry as? Provider else {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but serves other types \
+        from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
+        """)
+    }
+    let alias = Alias(
+      Provider.Description(
+        type, name, provider.lifetime, nil, site, isOnMainActor: provider.isOnMainActor, completes: false),
+      of: provider, convert)
+    let storages = Tree.change { garbage -> [any UDIStorage] in
+      guard let node = provider.node else { return [] }
+      provider.aliases.append(alias)
+      return node.register(alias, &garbage)
+    }
+    for storage in storages { storage.reset() }
+  }
+}
+
+// MARK: - Listing
+
+extension UDIContext {
+  /// Lists what is registered under a type, whatever its name, without making anything.
+  ///
+  /// ```swift
+  /// let fast = context.registrations(of: (any Codec).self, where: { (speed: Speed) in speed > .slow })
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
+  /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency>(
+    of type: Dependency.Type, search: UDISearch? = nil
+  ) -> [UDIRegistration<Dependency>] {
+    withNode { node in
+      node.wake(self, search, below: true)
+      return node.registrations(of: .of(type), search).map { .of($0) }
+    }
+  }
+
+  /// Lists what is registered under a type with metadata of another type that satisfies a predicate, without making anything.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  ///   - predicate: Called with the metadata of those that have such; its parameter's type says which.
+  /// - Returns: Live bindings and providers in search order.
+  /// - Throws: What `predicate` throws.
+  /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
+    of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
+  ) throws(Failure) -> [UDIRegistration<Dependency>] {
+    var found: [UDIRegistration<Dependency>] = []
+    for registration in registrations(of: type, search: search) {
+      if let metadata = registration.metadata as? Metadata, try predicate(metadata) { found.append(registration) }
+    }
+    return found
+  }
+}
+
+extension UDIRegistration where Dependency: Sendable {
+  /// Links what this very registration gives.
+  ///
+  /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
+  public func link() -> Dependency? { give() }
+}
+
+extension UDIRegistration {
+  /// Links what this very registration gives and is not `Sendable`, on the main actor.
+  ///
+  /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
+  @preconcurrency @MainActor
+  public func link() -> Dependency? { give() }
+
+  private func give() -> Dependency? {
+    guard entry is Provider else { return entry.load(as: Dependency.self) }
+    guard let context else { return nil }
+    return context.lookUp(entry, Dependency.self, entry.key.name, .local)
+  }
+}
