@@ -38,7 +38,8 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
     .loop("graph of 21 links, 9 instances", limit: 40, operations: 1000) { count in
       for _ in 0..<count { opaque(context.link((any Top).self)) }
     },
-    .loop("the same, against the one by hand", limit: 5, operations: 1000, comparedWith: "a graph by hand, 9 instances") {
+    .loop("the same, against the one by hand", limit: 5, operations: 1000, comparedWith: "a graph by hand, 9 instances")
+    {
       count in
       for _ in 0..<count { opaque(context.link((any Top).self)) }
     },

@@ -31,7 +31,9 @@ let groups = [
 ]
 let all = groups.flatMap { $0 }
 let wanted = all.filter(isWanted)
-scenarios += all.filter { scenario in isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name || $0.above == scenario.name } }
+scenarios += all.filter { scenario in
+  isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name || $0.above == scenario.name }
+}
 
 var failures: [String] = []
 

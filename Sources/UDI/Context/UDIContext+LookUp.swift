@@ -6,10 +6,10 @@ extension UDIContext {
   func lookUp<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) -> Dependency? {
     var found: Dependency?
     switch unsafe look(for: &found, type, name, search) {
-    case .written: return found
     case .object(let object): return object as? Dependency
     case .provided(let entry): return lookUp(entry, type, name, search)
-    case .nothing, .dead, .asleep: return nil
+    // Nil where nothing was written.
+    case .written, .nothing, .dead, .asleep: return found
     }
   }
 
@@ -145,7 +145,9 @@ extension UDIContext {
     _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
   ) throws -> Dependency? {
     guard entry.isFactory(of: type) else {
-      if let made = try entry.obtain(self, [], isFresh: false) { return made.value(as: type, isExact: entry.makes(type)) }
+      if let made = try entry.obtain(self, [], isFresh: false) {
+        return made.value(as: type, isExact: entry.makes(type))
+      }
       return try lookUpOrThrow(type, name, search)
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)

@@ -20,7 +20,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+      add($0, in: nil)
+    }
   }
 
   /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
@@ -39,7 +41,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) { add($0, in: nil) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+      add($0, in: nil)
+    }
   }
 
   /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere.
@@ -59,7 +63,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+      add($0, in: contexts)
+    }
   }
 
   /// Registers an instance that is not `Sendable` as well, on the main actor; otherwise the same.
@@ -79,7 +85,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) { add($0, in: contexts) }
+    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+      add($0, in: contexts)
+    }
   }
 
   /// Takes back what this object bound under a key, wherever that is.

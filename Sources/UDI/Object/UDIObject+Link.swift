@@ -251,9 +251,9 @@ extension UDIObject {
         unsafe attachment.answer(type, search, into: UnsafeMutableRawPointer($0))
       }
       switch answer {
-      case .written?: return found
       case .object(let object)?: return object as? Dependency
-      case .nothing?: return nil
+      // Nil where nothing was written.
+      case .written?, .nothing?: return found
       default: break
       }
     }

@@ -1,6 +1,7 @@
 /// Registering providers: what has to be made rather than found.
 ///
-/// A closure of the main actor's is kept as one that may be called without saying so. That is sound where it is only called on the
+/// In the second form closures belong to the main actor because the verb does; saying so would have the compiler prefer the first
+/// form, and then refuse it. In the third one they are kept as closures that may be called without saying so. That is sound where it is only called on the
 /// main actor: a provider that `isOnMainActor` sees to it. The standard library's `MainActor.assumeIsolated` goes the same way; it
 /// cannot be used here, for it hands out `Sendable` results only.
 ///
@@ -65,12 +66,12 @@ extension UDIContext {
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @MainActor (UDIContext) throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+    _ factory: @escaping (UDIContext) throws -> Dependency?,
+    onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    return .of(add(Factory(description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self), onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    return .of(add(Factory(description, factory, onCreate)))
   }
 
   /// Registers a factory that runs on the main actor only.
@@ -101,7 +102,11 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    return .of(add(Factory(description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self), onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    return .of(
+      add(
+        Factory(
+          description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
+          onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
   }
 
   /// Registers a factory that needs no context.
@@ -155,13 +160,13 @@ extension UDIContext {
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @MainActor () throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+    _ factory: @escaping () throws -> Dependency?,
+    onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
-    return .of(add(Factory(description, { _ in try factory() }, onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    let factory = factory
+    return .of(add(Factory(description, { _ in try factory() }, onCreate)))
   }
 
   /// Registers a factory that runs on the main actor only that needs no context.
@@ -193,7 +198,11 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
-    return .of(add(Factory(description, { _ in try factory() }, onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    return .of(
+      add(
+        Factory(
+          description, { _ in try factory() },
+          onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
   }
 
   /// Registers a factory with arguments.
@@ -214,6 +223,34 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable
+  @discardableResult
+  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @Sendable (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+    let (types, make) = erase(factory)
+    refuseUnhashable(types, description)
+    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+  }
+
+  /// Registers a factory with arguments, and something to call afterwards.
+  /// Otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -224,16 +261,45 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @Sendable (UDIContext, First, repeat each More) throws -> Dependency?,
-    onCreate: @escaping @Sendable (UDIContext, Dependency, First, repeat each More) -> Void = { (_: UDIContext, _: Dependency, _: First, _: repeat each More) in }
+    onCreate: @escaping @Sendable (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: true)
-    let (types, make, complete) = erase(factory, onCreate)
+    let (types, make) = erase(factory)
+    let complete = eraseCompletion(onCreate)
     refuseUnhashable(types, description)
     return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor with arguments.
+  /// Otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func register<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+    let (types, make) = erase(factory)
+    refuseUnhashable(types, description)
+    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+  }
+
+  /// Registers a factory of something that is not `Sendable`, on the main actor with arguments, and something to call afterwards.
   /// Otherwise the same.
   ///
   /// - Parameters:
@@ -254,17 +320,48 @@ extension UDIContext {
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?,
-    onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void = { (_: UDIContext, _: Dependency, _: First, _: repeat each More) in }
+    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?,
+    onCreate: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
-    let (types, make, complete) = eraseOnMainActor(factory, onCreate)
+    let (types, make) = erase(factory)
+    let complete = eraseCompletion(onCreate)
     refuseUnhashable(types, description)
     return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
   }
 
   /// Registers a factory that runs on the main actor only with arguments.
+  ///
+  /// A lookup on the main actor makes it in place; one elsewhere finds what was made and is kept, and is a miss
+  /// before that: await ``linkOnMainActor(_:named:search:)`` there.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable
+  @discardableResult
+  public func registerOnMainActor<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+    let (types, make) = eraseOnMainActor(factory)
+    refuseUnhashable(types, description)
+    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+  }
+
+  /// Registers a factory that runs on the main actor only with arguments, and something to call afterwards.
   ///
   /// A lookup on the main actor makes it in place; one elsewhere finds what was made and is kept, and is a miss
   /// before that: await ``linkOnMainActor(_:named:search:)`` there.
@@ -288,11 +385,12 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?,
-    onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void = { (_: UDIContext, _: Dependency, _: First, _: repeat each More) in }
+    onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
-    let (types, make, complete) = eraseOnMainActor(factory, onCreate)
+    let (types, make) = eraseOnMainActor(factory)
+    let complete = eraseCompletionOnMainActor(onCreate)
     refuseUnhashable(types, description)
     return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
   }
@@ -301,12 +399,11 @@ extension UDIContext {
 // MARK: - From typed closures to providers
 
 extension UDIContext {
-  /// A factory with arguments, and what is called after it, without their types: each argument is cast to the one that is wanted.
+  /// A factory with arguments, without their types: each is cast to the one that is wanted.
   @inlinable
   func erase<Dependency, First, each More>(
-    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ completion: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
-  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?, (UDIContext, Made, [Any]) -> Void) {
+    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
     let make: (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
@@ -314,23 +411,30 @@ extension UDIContext {
       let first = try arguments.next(First.self)
       return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
     }
-    let complete: (UDIContext, Made, [Any]) -> Void = { [types] context, made, arguments in
+    return (types, make)
+  }
+
+  /// What is called after a factory with arguments, without their types.
+  @inlinable
+  func eraseCompletion<Dependency, First, each More>(
+    _ completion: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
+  ) -> (UDIContext, Made, [Any]) -> Void {
+    let complete: (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
       guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
       do {
-        var arguments = try Arguments(arguments, wanted: types)
+        var arguments = try Arguments(arguments, wanted: [])
         let first = try arguments.next(First.self)
         completion(context, dependency, first, repeat try arguments.next((each More).self))
       } catch { preconditionFailure("the factory has had these arguments already") }
     }
-    return (types, make, complete)
+    return complete
   }
 
-  /// The same for closures of the main actor's.
+  /// The same for a factory of the main actor's.
   @inlinable
   func eraseOnMainActor<Dependency, First, each More>(
-    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ completion: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
-  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?, (UDIContext, Made, [Any]) -> Void) {
+    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
     let make: @MainActor (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
@@ -338,20 +442,31 @@ extension UDIContext {
       let first = try arguments.next(First.self)
       return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
     }
-    let complete: @MainActor (UDIContext, Made, [Any]) -> Void = { [types] context, made, arguments in
+    return (types, unsafe unsafeBitCast(make, to: ((UDIContext, [Any]) throws -> Made?).self))
+  }
+
+  /// The same on the main actor.
+  @inlinable
+  func eraseCompletionOnMainActor<Dependency, First, each More>(
+    _ completion: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
+  ) -> (UDIContext, Made, [Any]) -> Void {
+    let complete: @MainActor (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
       guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
       do {
-        var arguments = try Arguments(arguments, wanted: types)
+        var arguments = try Arguments(arguments, wanted: [])
         let first = try arguments.next(First.self)
         completion(context, dependency, first, repeat try arguments.next((each More).self))
       } catch { preconditionFailure("the factory has had these arguments already") }
     }
-    return (types, unsafe unsafeBitCast(make, to: ((UDIContext, [Any]) throws -> Made?).self), unsafe unsafeBitCast(complete, to: ((UDIContext, Made, [Any]) -> Void).self))
+    return unsafe unsafeBitCast(complete, to: ((UDIContext, Made, [Any]) -> Void).self)
   }
 
   @usableFromInline
   func add<Kind: Provider>(_ provider: Kind) -> Kind {
-    let storages = change { node, garbage in node.register(provider, &garbage) }
+    let storages = change { node, garbage in
+      node.remember(self)
+      return node.register(provider, &garbage)
+    }
     for storage in storages { storage.reset() }
     return provider
   }
@@ -369,7 +484,7 @@ struct Arguments {
     rest = arguments[...]
     all = arguments
     self.wanted = wanted
-    guard arguments.count == wanted.count else { throw mismatch }
+    guard wanted.isEmpty || arguments.count == wanted.count else { throw mismatch }
   }
 
   @usableFromInline

@@ -26,7 +26,6 @@ public struct UDIRegistration<Dependency>: Sendable {
 
   /// The context that it is registered in; nil when it was taken back or replaced, or the context went.
   public var context: UDIContext? {
-    // A node without parent and children does not know its context; the one that `register` was called on need not ask.
     Tree.change { _ in entry.node?.context }
   }
 }
@@ -140,6 +139,7 @@ extension UDIContext {
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       node.wake(self, search, below: true)
+      change { node, _ in node.remember(self) }
       return node.registrations(of: .of(type), search).map { .of($0) }
     }
   }

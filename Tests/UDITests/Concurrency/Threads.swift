@@ -20,3 +20,40 @@ func onThreads(_ bodies: [@Sendable () -> Void]) {
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   onThreads((0..<count).map { index in { body(index) } })
 }
+
+/// A value that threads change one after the other.
+///
+/// A lock of Foundation's, which the thread sanitizer understands.
+final class Locked<Value: Sendable>: Sendable {
+  private let lock = NSLock()
+  private nonisolated(unsafe) var value: Value
+
+  init(_ value: Value) { unsafe self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    lock.withLock { unsafe body(&value) }
+  }
+}
+
+/// Notes what happens, in order.
+final class Journal: Sendable {
+  private let entries = Locked<[String]>([])
+  var all: [String] { entries.withLock { $0 } }
+  func add(_ entry: String) { entries.withLock { $0.append(entry) } }
+}
+
+/// Where threads wait until some have come; who comes later goes on at once.
+final class Meeting: Sendable {
+  private let condition = NSCondition()
+  private nonisolated(unsafe) var missing: Int
+
+  init(_ count: Int) { unsafe missing = count }
+
+  func arrive() {
+    condition.lock()
+    unsafe missing -= 1
+    if unsafe missing <= 0 { condition.broadcast() }
+    while unsafe missing > 0 { condition.wait() }
+    condition.unlock()
+  }
+}

@@ -179,7 +179,7 @@ import UDI
     #expect(error?.search == .ancestors)
     #expect(
       error?.description.hasPrefix(
-        #"No live UDITests.Other named "x" is bound in the context "App / Shop" and above it."#) == true)
+        #"No live UDITests.Other named "x" is registered in the context "App / Shop" and above it."#) == true)
     for (search, words) in [(UDISearch.local, "alone"), (.descendants, "and below it")] {
       let error = #expect(throws: UDILinkError.self) { try shop.require((any Other).self, search: search) }
       #expect(error?.description.contains(words) == true)

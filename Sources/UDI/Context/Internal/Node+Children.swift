@@ -91,8 +91,8 @@ extension Node {
 
   var hasChildren: Bool { firstChild != nil }
 
-  /// Notes the context of a node that has, or gets, children, and may come to have no parent.
-  private func remember(_ context: UDIContext) {
+  /// Notes the context of a node that has, or gets, children or providers, and may come to have no parent.
+  func remember(_ context: UDIContext) {
     guard !remembersContext else { return }
     remembersContext = true
     rootContext = context

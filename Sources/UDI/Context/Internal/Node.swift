@@ -247,7 +247,7 @@ extension Node {
     nonmutating set { unsafe edges.pointee.remembersContext = newValue }
   }
 
-  /// The node's context, or nil if that is going away; for nodes that have a parent or children.
+  /// The node's context, or nil if that is going away; for nodes that have, or had, a parent, children or providers.
   var context: UDIContext? { heldContext ?? rootContext }
 }
 

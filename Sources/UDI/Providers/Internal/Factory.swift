@@ -36,7 +36,8 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
 
   @usableFromInline
   init(
-    _ description: borrowing Description, argumentTypes: [Any.Type], _ factory: @escaping (UDIContext, [Any]) throws -> Made?,
+    _ description: borrowing Description, argumentTypes: [Any.Type],
+    _ factory: @escaping (UDIContext, [Any]) throws -> Made?,
     _ completion: ((UDIContext, Made, [Any]) -> Void)?
   ) {
     self.factory = factory
@@ -46,7 +47,9 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
 
   override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? { try factory(context, arguments) }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) { completion?(context, made, arguments) }
+  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {
+    completion?(context, made, arguments)
+  }
 }
 
 /// Another type that is served from the instances of a provider.

@@ -141,7 +141,9 @@ extension Provider {
 
   /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
   @inline(__always)
-  private final var isQuick: Bool { lifetime.sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor }
+  private final var isQuick: Bool {
+    lifetime.sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor
+  }
 
   /// Ends the making of an instance that nothing has to be done with: each time but the first, where the lifetime is `.unique`.
   ///

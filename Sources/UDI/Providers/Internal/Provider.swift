@@ -198,4 +198,3 @@ enum ProviderFailure: Error {
   case arguments(wanted: [Any.Type], given: [Any.Type])
   case notConvertible(from: Any.Type)
 }
-

@@ -70,7 +70,9 @@ extension Resolution {
       let frame = unsafe frames[index]
       let isSame =
         frame.context == place && frame.arguments?.object == arguments && (arguments != nil || !provider.hasArguments)
-      if isSame || nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: index) + [provider.description]) }
+      if isSame || nesting > Self.deepestNesting {
+        throw ProviderFailure.cycle(path(from: index) + [provider.description])
+      }
     }
   }
 
@@ -114,7 +116,9 @@ extension Resolution {
   }
 
   /// The names of the factories that run, from one of them on.
-  private func path(from index: Int) -> [String] { unsafe (index..<frames.count).map { unsafe frames[$0].provider.object.description } }
+  private func path(from index: Int) -> [String] {
+    unsafe (index..<frames.count).map { unsafe frames[$0].provider.object.description }
+  }
 
   /// The names of the factories that run, from the one on that makes something.
   func path(from creation: Creation) -> [String] {

@@ -1,0 +1,126 @@
+import Testing
+import UDI
+
+@Suite struct ArgumentTests {
+  let context = UDIContext(tag: "context")
+
+  @Test func oneTwoAndThreeArguments() throws {
+    context.register((any Alpha).self) { (_, number: Int) in Made("\(number)") }
+    context.register((any Beta).self) { (_, number: Int, text: String) in Made("\(number) \(text)") }
+    context.register((any Gamma).self) { (context, number: Int, text: String, isLast: Bool) in
+      Made("\(context.tag) \(number) \(text) \(isLast)")
+    }
+    #expect((context.link((any Alpha).self, with: 5) as? Made)?.label == "5")
+    #expect((context.link((any Beta).self, with: 5, "x") as? Made)?.label == "5 x")
+    #expect((try context.require((any Gamma).self, with: 5, "x", true) as? Made)?.label == "context 5 x true")
+    let member = Member().attached(to: context)
+    #expect((member.linkInLine((any Beta).self, with: 6, "y") as? Made)?.label == "6 y")
+    #expect((try member.require((any Alpha).self, with: 7) as? Made)?.label == "7")
+    #expect((context.linkFresh((any Alpha).self, with: 8) as? Made)?.label == "8")
+  }
+
+  @Test func oneInstanceForEachSetOfArguments() {
+    for lifetime in [UDILifetime.context, .weak, UDILifetime("own")] {
+      let name = UDIName(lifetime.name)
+      let census = Census()
+      context.register((any Alpha).self, named: name, lifetime: lifetime) { (_, number: Int, text: String) in
+        Made("\(number) \(text)", census)
+      }
+      let first = context.link((any Alpha).self, named: name, with: 1, "a")
+      let other = context.link((any Alpha).self, named: name, with: 2, "a")
+      #expect(first !== other && census.everBorn == 2)
+      #expect(context.link((any Alpha).self, named: name, with: 1, "a") === first)
+      #expect(context.link((any Alpha).self, named: name, with: 2, "a") === other)
+      context.reset()
+      #expect(context.link((any Alpha).self, named: name, with: 1, "a") !== first)
+    }
+  }
+
+  @Test func theGraphSharesByArguments() throws {
+    context.register((any Gamma).self, lifetime: .graph) { (_, number: Int) in Made("\(number)") }
+    context.register((any Alpha).self) { context in
+      Made(
+        parts: [
+          try context.require((any Gamma).self, with: 1), try context.require((any Gamma).self, with: 2),
+          try context.require((any Gamma).self, with: 1),
+        ])
+    }
+    let parts = try #require(context.link((any Alpha).self) as? Made).parts.compactMap { $0 as? Made }
+    #expect(parts[0] === parts[2] && parts[0] !== parts[1])
+  }
+
+  @Test func manySetsOfArgumentsLeaveNothingUnderWeak() {
+    let census = Census()
+    context.register((any Alpha).self, lifetime: .weak) { (_, number: Int) in Made("\(number)", census) }
+    for number in 0..<5_000 { _ = context.link((any Alpha).self, with: number) }
+    #expect(census.everBorn == 5_000 && census.alive == 0)
+  }
+
+  /// All of them hash alike, so that only `==` tells them apart; and that links.
+  struct Clumsy: Hashable, Sendable {
+    let number: Int
+    let context: UDIContext
+    static func == (left: Clumsy, right: Clumsy) -> Bool {
+      _ = left.context.link((any Service).self)
+      return left.number == right.number
+    }
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  @Test func argumentsAreComparedWithNoLockHeld() {
+    context.register((any Alpha).self, lifetime: .context) { (_, clumsy: Clumsy) in Made("\(clumsy.number)") }
+    let linked = (0..<20).map { context.link((any Alpha).self, with: Clumsy(number: $0, context: context)) as? Made }
+    #expect(linked.compactMap { $0?.label } == (0..<20).map { "\($0)" })
+    #expect(context.link((any Alpha).self, with: Clumsy(number: 7, context: context)) === linked[7])
+  }
+
+  @Test func argumentsAreCastOneByOne() {
+    context.register((any Alpha).self) { (_, service: any Service) in Made("served", parts: [service]) }
+    let plain = Plain()
+    #expect(((context.link((any Alpha).self, with: plain) as? Made)?.parts.first as? Plain) === plain)
+  }
+
+  @Test func otherArgumentsAreAMissThatSaysWhichWereWanted() {
+    let line = #line + 1
+    context.register((any Alpha).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    let (linked, misuse) = MisuseLog.during {
+      [
+        context.link((any Alpha).self, with: "text"), context.link((any Alpha).self, with: 1, 2),
+        context.link((any Alpha).self),
+      ]
+    }
+    #expect(linked.allSatisfy { $0 == nil })
+    #expect(misuse.map(\.line) == [line, line, line])
+    #expect(misuse.allSatisfy { $0.message.contains("that wants (Swift.Int) and got ") })
+    context.register((any Beta).self, lifetime: .context) { Made() }
+    _ = context.link((any Beta).self)
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 5) }
+    #expect(error?.reason == .otherArguments(wanted: [], given: ["Swift.Int"]))
+  }
+
+  @Test func aBindingNeedsNoArguments() {
+    context.register((any Alpha).self) { (_, number: Int) in Made("\(number)") }
+    let bound = Made("bound")
+    context.bind(bound, as: (any Alpha).self)
+    #expect(context.link((any Alpha).self, with: 5) === bound)
+  }
+
+  @Test func onCreateGetsContextInstanceAndArguments() {
+    let journal = Journal()
+    context.register((any Alpha).self) { (_, number: Int, text: String) in
+      Made("\(number) \(text)")
+    } onCreate: { context, alpha, number, text in
+      journal.add("\(context.tag) \((alpha as? Made)?.label ?? "") \(number) \(text)")
+    }
+    _ = context.link((any Alpha).self, with: 5, "x")
+    #expect(journal.all == ["context 5 x 5 x"])
+  }
+
+  struct Opaque: Sendable {}
+
+  @Test func keptInstancesTakeHashableArguments() async {
+    await #expect(processExitsWith: .failure) {
+      UDIContext(tag: "x").register((any Alpha).self, lifetime: .context) { (_, _: Opaque) in Made() }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+import UDI
+
+protocol Alpha: AnyObject, Sendable {}
+protocol Beta: AnyObject, Sendable {}
+protocol Gamma: AnyObject, Sendable {}
+
+/// Something that a provider makes: it counts those of a test that are alive.
+final class Made: Alpha, Beta, Gamma, Service, Other, Loose {
+  let label: String
+  let census: Census
+  /// What it was made with.
+  let parts: [any Sendable]
+
+  init(_ label: String = "made", _ census: Census = Census(), parts: [any Sendable] = []) {
+    self.label = label
+    self.census = census
+    self.parts = parts
+    census.born()
+  }
+
+  deinit { census.died() }
+}
+
+/// How many there were and are.
+final class Census: Sendable {
+  private let births = Atomic<Int>(0)
+  private let deaths = Atomic<Int>(0)
+  var everBorn: Int { births.load(ordering: .sequentiallyConsistent) }
+  var alive: Int { everBorn - deaths.load(ordering: .sequentiallyConsistent) }
+  func born() { births.add(1, ordering: .sequentiallyConsistent) }
+  func died() { deaths.add(1, ordering: .sequentiallyConsistent) }
+}
+
+/// A failure of a factory.
+struct OutOfOrder: Error, Equatable { var code = 7 }
+
+/// Two that refer to each other.
+final class Left: Alpha {
+  private let other = Mutex<Right?>(nil)
+  var right: Right? {
+    get { other.withLock { $0 } }
+    set { other.withLock { $0 = newValue } }
+  }
+}
+
+final class Right: Beta {
+  private struct Weak: Sendable { weak let left: Left? }
+  private let other = Mutex(Weak(left: nil))
+  var left: Left? {
+    get { other.withLock { $0.left } }
+    set { other.withLock { $0 = Weak(left: newValue) } }
+  }
+}

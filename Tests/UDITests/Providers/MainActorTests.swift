@@ -1,0 +1,55 @@
+import Testing
+import UDI
+
+@MainActor final class ViewModel: Service {
+  let title: String
+  init(_ title: String) { self.title = title }
+}
+
+/// Not `Sendable`.
+protocol Local: AnyObject { var count: Int { get set } }
+final class Counter: Local { var count = 0 }
+
+@MainActor @Suite struct MainActorTests {
+  let context = UDIContext(tag: "context")
+
+  @Test func anyVerbWorksInPlaceOnTheMainActor() throws {
+    context.registerOnMainActor((any Service).self) { ViewModel("a") }
+    context.registerOnMainActor((any Service).self, named: "n") { (_, title: String) in ViewModel(title) }
+    context.registerOnMainActor(ViewModel.self, lifetime: .context) { context in ViewModel(context.tag) }
+    #expect((context.link((any Service).self) as? ViewModel)?.title == "a")
+    #expect((try context.require((any Service).self, named: "n", with: "b") as? ViewModel)?.title == "b")
+    #expect(context.linkAll(ViewModel.self).map(\.title) == ["context"])
+    #expect(Member().attached(to: context).linkInLine(ViewModel.self) === context.link(ViewModel.self))
+  }
+
+  @Test func elsewhereItIsAwaited() async throws {
+    context.registerOnMainActor(ViewModel.self, lifetime: .context) { ViewModel("made") }
+    let context = context
+    let (before, awaited, after) = await Task.detached {
+      let (before, misuse) = MisuseLog.during { context.link(ViewModel.self) }
+      #expect(misuse.map(\.kind) == [.notMade])
+      #expect(misuse.first?.message.contains("made on the main actor only") == true)
+      let awaited = await context.linkOnMainActor(ViewModel.self)
+      return (before, awaited, context.link(ViewModel.self))
+    }.value
+    #expect(before == nil && awaited != nil && awaited === after)
+    #expect(try await Task.detached { try await context.requireOnMainActor(ViewModel.self) }.value === awaited)
+  }
+
+  @Test func whatIsNotSendableStaysOnTheMainActor() throws {
+    context.register((any Local).self, lifetime: .context) { Counter() }
+    context.link((any Local).self)?.count += 1
+    #expect(try context.require((any Local).self).count == 1)
+    context.register((any Local).self, named: "n") { (_, start: Counter) in
+      start
+    } onCreate: { _, local, start in
+      local.count = 10
+    }
+    #expect(context.link((any Local).self, named: "n", with: Counter())?.count == 10)
+    #expect(context.linkAll((any Local).self).map(\.count) == [1])
+    #expect(context.linkFresh((any Local).self)?.count == 0)
+    #expect(context.link(UDIKey<any Local>())?.count == 1)
+    #expect(context.registrations(of: (any Local).self).first?.link()?.count == 1)
+  }
+}

@@ -1,0 +1,103 @@
+import Testing
+import UDI
+
+/// What a provider makes takes part in the tree, without keeping it alive.
+@Suite struct OwnedObjectTests {
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own")])
+  func madeObjectsAreAttachedToTheContextOfTheirFactory(_ lifetime: UDILifetime) throws {
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    let hooks = Journal()
+    child.register((any Service).self, lifetime: lifetime) {
+      Member { member in
+        hooks.add(member.attachedContext?.tag ?? "none")
+        member.bind(member, as: (any Loose).self)
+      }
+    }
+    let member = try #require(root.link((any Service).self) as? Member)
+    let expected = lifetime == .unique || lifetime == .graph ? "root" : "child"
+    #expect(hooks.all == [expected])
+    #expect(member.attachedContext?.tag == expected)
+    #expect(member.attachedContext?.link((any Loose).self)?.label == "member")
+  }
+
+  @Test(arguments: [UDILifetime.context, UDILifetime("own")])
+  func aContextThatGoesFreesWhatItOwned(_ lifetime: UDILifetime) throws {
+    weak var gone: UDIContext?
+    let freed = Tally()
+    do {
+      let context = UDIContext(tag: "owner")
+      gone = context
+      context.register((any Service).self, lifetime: lifetime) { Farewell { freed.add() } }
+      context.register((any Loose).self, lifetime: lifetime) { [freed] in Watched(freed) }
+      // Attached by its factory, which must not make a cycle, either.
+      context.register((any Other).self, lifetime: lifetime) { [freed] context in Watched(freed).attached(to: context) }
+      _ = context.link((any Service).self)
+      #expect((context.link((any Loose).self) as? Watched)?.attachedContext === context)
+      #expect((context.link((any Other).self) as? Watched)?.attachedContext === context)
+      #expect(freed.count == 0)
+    }
+    #expect(gone == nil)
+    #expect(freed.count == 3)
+  }
+
+  /// Attached, and holding what it linked.
+  final class Watched: UDIObject, Loose, Other {
+    let _attachedContext = UDIAttachment()
+    let label = "watched"
+    let freed: Tally
+    init(_ freed: Tally) { self.freed = freed }
+    func didAttachContext() { bind(self, as: Watched.self) }
+    deinit {
+      // The context is on its way: this is a miss, not a crash.
+      _ = linkInLine((any Service).self)
+      unbind(Watched.self)
+      freed.add()
+    }
+  }
+
+  @Test func whatOutlivesItsContextSaysSo() throws {
+    let (member, misuse) = try MisuseLog.during { () -> Member in
+      let context = UDIContext(tag: "owner")
+      context.register((any Service).self, lifetime: .context) { Member() }
+      let member = try #require(context.link((any Service).self) as? Member)
+      #expect(member.attachedContext === context)
+      return member
+    }
+    #expect(misuse.isEmpty)
+    let line = #line + 2
+    let (_, complaints) = MisuseLog.during {
+      #expect(member.linkInLine((any Other).self) == nil)
+      #expect(member.linkAll((any Other).self).isEmpty)
+      member.bind(member, as: (any Other).self)
+      #expect(member.find("x") == nil)
+    }
+    #expect(member.attachedContext == nil)
+    #expect(complaints.map(\.kind) == [.contextGone, .contextGone, .contextGone, .contextGone])
+    #expect(complaints.map(\.line) == [line, line + 1, line + 2, line + 3])
+    #expect(complaints[0].message.hasPrefix("A Member used link for UDITests.Other, but the context that it is"))
+    let error = #expect(throws: UDILinkError.self) { try member.require((any Other).self) }
+    #expect(error?.reason == .contextGone)
+    // Attached elsewhere, it goes on.
+    let other = UDIContext(tag: "other")
+    member.attachedContext = other
+    member.bind(member, as: (any Other).self)
+    #expect(other.link((any Other).self) === member)
+  }
+
+  @Test func theHookMayLinkWhatIsMade() throws {
+    let context = UDIContext(tag: "context")
+    context.register((any Beta).self, lifetime: .graph) { Made("shared") }
+    let seen = Locked<[ObjectIdentifier]>([])
+    context.register((any Service).self) { context in
+      let beta = try context.require((any Beta).self)
+      seen.withLock { $0.append(ObjectIdentifier(beta)) }
+      return Member { member in
+        if let beta = member.linkInLine((any Beta).self) { seen.withLock { $0.append(ObjectIdentifier(beta)) } }
+      }
+    }
+    #expect(context.link((any Service).self) != nil)
+    let identities = seen.withLock { $0 }
+    #expect(identities.count == 2 && identities[0] == identities[1])
+  }
+}
