@@ -13,11 +13,23 @@ struct Oracle {
     let serial: Int
   }
 
+  struct Provider: Equatable {
+    /// What it makes is known by this number.
+    let id: Int
+    let serial: Int
+  }
+
   struct Context {
     var parent: Int?
     var children: [Int] = []
     /// By the number of the key.
     var bindings: [Binding?]
+    var providers: [Provider?]
+
+    /// What the context has for a key, and its place in order: a binding comes first.
+    func answer(_ key: Int) -> (object: Int, serial: Int)? {
+      bindings[key].map { ($0.object, $0.serial) } ?? providers[key].map { ($0.id, $0.serial) }
+    }
   }
 
   let keyCount: Int
@@ -30,7 +42,8 @@ struct Oracle {
   // MARK: The tree
 
   mutating func addContext(_ id: Int, below parent: Int?) {
-    contexts[id] = Context(bindings: Array(repeating: nil, count: keyCount))
+    contexts[id] = Context(
+      bindings: Array(repeating: nil, count: keyCount), providers: Array(repeating: nil, count: keyCount))
     if let parent { move(id, below: parent) }
   }
 
@@ -104,6 +117,18 @@ struct Oracle {
     }
   }
 
+  // MARK: Providers
+
+  mutating func register(_ id: Int, _ key: Int, in context: Int) {
+    contexts[context]!.providers[key] = Provider(id: id, serial: nextSerial)
+    nextSerial += 1
+  }
+
+  mutating func unregister(_ key: Int, in context: Int) {
+    contexts[context]!.bindings[key] = nil
+    contexts[context]!.providers[key] = nil
+  }
+
   // MARK: Lookups
 
   func order(_ context: Int, _ search: UDISearch) -> [Int] {
@@ -116,7 +141,7 @@ struct Oracle {
 
   func link(_ key: Int, from context: Int, _ search: UDISearch) -> Int? {
     for id in order(context, search) {
-      if let binding = contexts[id]!.bindings[key] { return binding.object }
+      if let answer = contexts[id]!.answer(key) { return answer.object }
     }
     return nil
   }
@@ -124,7 +149,7 @@ struct Oracle {
   /// All dependencies under some keys, as contexts come, and in one context as they were bound.
   func linkAll(_ keys: [Int], from context: Int, _ search: UDISearch) -> [Int] {
     order(context, search).flatMap { id in
-      keys.compactMap { contexts[id]!.bindings[$0] }.sorted { $0.serial < $1.serial }.map(\.object)
+      keys.compactMap { contexts[id]!.answer($0) }.sorted { $0.serial < $1.serial }.map(\.object)
     }
   }
 }

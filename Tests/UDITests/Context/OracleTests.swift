@@ -75,7 +75,7 @@ private struct RandomRun {
   /// Makes one random change and says what it was.
   mutating func step() -> String {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
-    switch Int.random(in: 0..<100, using: &random) {
+    switch Int.random(in: 0..<112, using: &random) {
     case 0..<14 where contextIDs.count < maximumSize:
       return makeContext(below: Int.random(in: 0..<40, using: &random) == 0 ? nil : context)
     case 14..<26:
@@ -117,6 +117,16 @@ private struct RandomRun {
       attachedTo[member] = target
       oracle.attach(member, toNothing: target == nil)
       return "attach \(member) to \(target.map(String.init) ?? "nothing")"
+    case 100..<106:
+      return register(key, in: context)
+    case 106..<108:
+      contexts[context]!.unregister(key)
+      oracle.unregister(key, in: context)
+      return "unregister \(key) in \(context)"
+    case 108..<112:
+      // Changes what is kept, not what answers.
+      contexts[context]!.reset()
+      return "reset \(context)"
     case 80..<90 where objectIDs.count > 3:
       let object = objectIDs.remove(at: Int.random(in: objectIDs.indices, using: &random))
       members[object] = nil
@@ -128,6 +138,15 @@ private struct RandomRun {
       if objectIDs.count < max(8, maximumSize / 2) { makeObject() }
       return "make an object"
     }
+  }
+
+  private mutating func register(_ key: Int, in context: Int) -> String {
+    let id = nextID
+    nextID += 1
+    let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
+    contexts[context]!.register(key, lifetime) { Plain("\(id)") }
+    oracle.register(id, key, in: context)
+    return "register \(id) under \(key) in \(context), \(lifetime)"
   }
 
   private mutating func discard(_ context: Int) -> String {
@@ -236,6 +255,23 @@ extension UDIContext {
     case 0: unbind((any Service).self, named: names[key % 3])
     case 1: unbind((any Other).self, named: names[key % 3])
     default: unbind((any Loose).self, named: names[key % 3])
+    }
+  }
+
+  fileprivate func register(_ key: Int, _ lifetime: UDILifetime, _ make: @escaping @Sendable () -> Plain) {
+    let name = names[key % 3]
+    switch key / 3 {
+    case 0: register((any Service).self, named: name, lifetime: lifetime) { make() }
+    case 1: register((any Other).self, named: name, lifetime: lifetime) { make() }
+    default: register((any Loose).self, named: name, lifetime: lifetime) { make() }
+    }
+  }
+
+  fileprivate func unregister(_ key: Int) {
+    switch key / 3 {
+    case 0: unregister((any Service).self, named: names[key % 3])
+    case 1: unregister((any Other).self, named: names[key % 3])
+    default: unregister((any Loose).self, named: names[key % 3])
     }
   }
 

@@ -18,8 +18,12 @@ extension Node {
     return Tree.change { garbage in
       let search = search ?? self.search
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
-      let bindings = keys.count == 1 ? bindings(keys[0], search) : bindings(keys, search)
-      let found = FoundDependencies(bindings, isExact: token.isExact, &garbage)
+      var found = FoundDependencies(bindings(keys, search), isExact: token.isExact, &garbage)
+      while found.hasUncovered {
+        // Something dead has given way to a provider, whose place among the others may be another one.
+        garbage.add(found)
+        found = FoundDependencies(bindings(keys, search), isExact: token.isExact, &garbage)
+      }
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
       garbage.add(key)
       return found
@@ -76,9 +80,13 @@ extension Node {
   // Bindings are collected before any is loaded: a weak load is a barrier, and without one the processor follows
   // several branches at once, whose nodes are seldom in its cache.
 
-  /// The bindings under one key.
-  private func bindings(_ key: UInt64, _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
-    guard search == .descendants else { return bindings([key], search) }
+  /// The entries under some keys.
+  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+    keys.count == 1 && search == .descendants ? entriesBelow(keys[0]) : entries(keys, search)
+  }
+
+  /// The entries under one key, downwards.
+  private func entriesBelow(_ key: UInt64) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [Step.visit(self)]
     var next: ContiguousArray<Step> = []
@@ -116,8 +124,8 @@ extension Node {
     case wait(Unretained<Entry>, levels: UInt32)
   }
 
-  /// The bindings under any of several keys.
-  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+  /// The entries under any of several keys.
+  private func entries(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [self]
     while !level.isEmpty {
@@ -151,30 +159,36 @@ final class FoundDependencies {
 
   private let live: UnsafeMutableBufferPointer<Found>
   @usableFromInline let count: Int
+  /// Whether something dead was withdrawn that had something else under it.
+  fileprivate let hasUncovered: Bool
   /// How many have been taken out. Unchecked, because one call on one thread uses it.
   @exclusivity(unchecked) private var taken = 0
 
   /// Loads bindings, and withdraws the dead ones. Under the tree lock.
   fileprivate init(_ bindings: ContiguousArray<Unretained<Entry>>, isExact: Bool, _ garbage: inout Garbage) {
     var count = 0
+    var hasUncovered = false
     let live = UnsafeMutableBufferPointer<Found>.allocate(capacity: bindings.count)
     for reference in bindings {
-      guard let found = reference.read({ Self.find($0, isExact: isExact, &garbage) }) else { continue }
+      guard let found = reference.read({ Self.find($0, isExact: isExact, &hasUncovered, &garbage) }) else { continue }
       unsafe live.initializeElement(at: count, to: found)
       count += 1
     }
     unsafe self.live = unsafe live
     self.count = count
+    self.hasUncovered = hasUncovered
   }
 
-  private static func find(_ entry: Entry, isExact: Bool, _ garbage: inout Garbage) -> Found? {
+  private static func find(
+    _ entry: Entry, isExact: Bool, _ hasUncovered: inout Bool, _ garbage: inout Garbage
+  ) -> Found? {
     switch entry.kind {
     case .binding, .observed:
       if let object = entry.object { return .object(object, entry.form, isExact: isExact && entry.isExact) }
-      // What was under it may answer in its place.
       let node = entry.node
       entry.withdraw(&garbage)
-      return node?.ownEntry(entry.key.id)?.read { find($0, isExact: isExact, &garbage) }
+      if node?.ownEntry(entry.key.id) != nil { hasUncovered = true }
+      return nil
     case .owned:
       guard let object = unsafe unsafeDowncast(entry, to: MadeEntry.self).owned else { return nil }
       return .object(object, entry.form, isExact: isExact && entry.isExact)
