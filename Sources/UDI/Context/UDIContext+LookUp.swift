@@ -126,7 +126,9 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
+  // Out of line, which keeps the way short where nothing is to be made.
   @inlinable
+  @inline(never)
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
   ) -> Dependency? {
@@ -155,8 +157,10 @@ extension UDIContext {
       let found: Dependency?
       do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
       guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
-      let word = unsafe withUnsafeBytes(of: found) { $0.count < 8 ? 0 : unsafe $0.load(as: UInt.self) }
-      if provider.endAtOnce(resolution, word) { return found }
+      let isDone = unsafe withUnsafePointer(to: found) {
+        unsafe provider.endAtOnce(resolution, UnsafeRawPointer($0), size: MemoryLayout<Dependency>.size)
+      }
+      if isDone { return found }
       if let form = StoredForm.of(found, as: type), form.isComplete {
         provider.endQuick(self, resolution, form)
       } else {

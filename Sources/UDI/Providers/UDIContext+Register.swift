@@ -42,7 +42,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
-    return .of(add(Factory(description, factory, onCreate)))
+    let provider = Factory(description, factory, onCreate)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor.
@@ -71,7 +73,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    return .of(add(Factory(description, factory, onCreate)))
+    let provider = Factory(description, factory, onCreate)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory that runs on the main actor only.
@@ -102,11 +106,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    return .of(
-      add(
-        Factory(
-          description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
-          onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    let provider = Factory(description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self), onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory that needs no context.
@@ -136,7 +138,9 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
     let factory = factory
-    return .of(add(Factory(description, { _ in try factory() }, onCreate)))
+    let provider = Factory(description, { _ in try factory() }, onCreate)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor that needs no context.
@@ -166,7 +170,9 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
     let factory = factory
-    return .of(add(Factory(description, { _ in try factory() }, onCreate)))
+    let provider = Factory(description, { _ in try factory() }, onCreate)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory that runs on the main actor only that needs no context.
@@ -198,11 +204,9 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
-    return .of(
-      add(
-        Factory(
-          description, { _ in try factory() },
-          onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })))
+    let provider = Factory(description, { _ in try factory() }, onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory with arguments.
@@ -236,7 +240,9 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory with arguments, and something to call afterwards.
@@ -268,7 +274,9 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor with arguments.
@@ -296,7 +304,9 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor with arguments, and something to call afterwards.
@@ -328,7 +338,9 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory that runs on the main actor only with arguments.
@@ -358,7 +370,9 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, nil)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
+    add(provider)
+    return .of(provider)
   }
 
   /// Registers a factory that runs on the main actor only with arguments, and something to call afterwards.
@@ -392,7 +406,9 @@ extension UDIContext {
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     refuseUnhashable(types, description)
-    return .of(add(ArgumentFactory(description, argumentTypes: types, make, complete)))
+    let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
+    add(provider)
+    return .of(provider)
   }
 }
 
@@ -462,13 +478,12 @@ extension UDIContext {
   }
 
   @usableFromInline
-  func add<Kind: Provider>(_ provider: Kind) -> Kind {
+  func add(_ provider: Provider) {
     let storages = change { node, garbage in
       node.remember(self)
       return node.register(provider, &garbage)
     }
     for storage in storages { storage.reset() }
-    return provider
   }
 }
 

@@ -4,10 +4,10 @@
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
 
-  private init(entry: Entry) { self.entry = entry }
+  private init(entry: consuming Entry) { self.entry = entry }
 
   @usableFromInline
-  static func of(_ entry: Entry) -> UDIRegistration { UDIRegistration(entry: entry) }
+  static func of(_ entry: consuming Entry) -> UDIRegistration { UDIRegistration(entry: entry) }
 
   /// What it is registered under.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }

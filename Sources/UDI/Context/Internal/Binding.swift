@@ -102,18 +102,24 @@ struct InstanceChain: CompactTableElement {
 
 extension Binding {
   /// Adds the binding to the lists that lead to it. Under the tree lock.
-  func enlist() {
+  ///
+  /// - Returns: Whether the instance has other bindings.
+  func enlist() -> Bool {
     let address = form.address
     let me = Unretained(self)
+    let hasOthers: Bool
     if let place = unsafe Tree.instances.find(address) {
+      hasOthers = true
       let second = place.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
       place.element = InstanceChain(key: address, first: me)
     } else {
+      hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     tellMaker { $0.didBind($1) }
+    return hasOthers
   }
 
   /// Takes the binding out of those lists. Under the tree lock.

@@ -10,14 +10,14 @@ extension Node {
     nextSerial &+= 1
     let expected = Int(parent?.expectedKeys ?? 1)
     let replaced = bindings.update(binding, forKey: binding.key, initialCapacity: expected)
-    binding.enlist()
+    let hasOthers = binding.enlist()
     setEntry(binding, forKey: binding.key.id, initialCapacity: expected)
     if let replaced = replaced?.binding {
       replaced.node = nil
       replaced.delist()
       garbage.add(replaced)
     }
-    if moving {
+    if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
         if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
       }

@@ -161,6 +161,8 @@ final class FoundDependencies {
   @usableFromInline let count: Int
   /// Whether something dead was withdrawn that had something else under it.
   fileprivate let hasUncovered: Bool
+  /// Whether the requested type is its identity's own, see `TypeToken`.
+  private let isExact: Bool
   /// How many have been taken out. Unchecked, because one call on one thread uses it.
   @exclusivity(unchecked) private var taken = 0
 
@@ -177,6 +179,7 @@ final class FoundDependencies {
     unsafe self.live = unsafe live
     self.count = count
     self.hasUncovered = hasUncovered
+    self.isExact = isExact
   }
 
   private static func find(
@@ -215,7 +218,10 @@ final class FoundDependencies {
       unsafe form.write(object, to: memory)
       return .written
     case .object(let object, _, isExact: false): return .object(object)
-    case .provided(let entry): return .provided(entry)
+    case .provided(let entry):
+      guard entry.kind == .graphProvider else { return .provided(entry) }
+      // An earlier one may have made it meanwhile.
+      return unsafe entry.answerFromGraph(isExact: isExact, into: memory)
     }
   }
 }

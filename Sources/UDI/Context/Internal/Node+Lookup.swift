@@ -155,7 +155,7 @@ extension Entry {
 
   /// Most links of a graph find what an earlier one made: those are done here, without keeping the provider alive.
   @inline(never)
-  private func answerFromGraph(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  func answerFromGraph(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType else {
       return .provided(self)
     }

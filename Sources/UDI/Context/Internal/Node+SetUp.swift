@@ -16,6 +16,7 @@ final class SetUp: @unchecked Sendable {
   var running: Creation?
 
   init(isOnMainActor: Bool, _ body: @escaping (UDIContext) -> Void) {
+    PerThread.prepare()
     self.isOnMainActor = isOnMainActor
     self.body = body
   }

@@ -8,12 +8,12 @@ final class Factory<Dependency>: Provider, @unchecked Sendable {
 
   @usableFromInline
   init(
-    _ description: borrowing Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
+    _ description: consuming Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
     _ completion: ((UDIContext, Dependency) -> Void)?
   ) {
     self.factory = factory
     self.completion = completion
-    super.init(description, argumentTypes: [], isFactory: true)
+    super.init(description, argumentTypes: nil, isFactory: true)
   }
 
   override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? {
@@ -36,7 +36,7 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
 
   @usableFromInline
   init(
-    _ description: borrowing Description, argumentTypes: [Any.Type],
+    _ description: consuming Description, argumentTypes: [Any.Type],
     _ factory: @escaping (UDIContext, [Any]) throws -> Made?,
     _ completion: ((UDIContext, Made, [Any]) -> Void)?
   ) {
@@ -60,10 +60,10 @@ final class Alias: Provider, @unchecked Sendable {
   private let convert: (Made) -> Made?
 
   @usableFromInline
-  init(_ description: borrowing Description, of target: Provider, _ convert: @escaping (Made) -> Made?) {
+  init(_ description: consuming Description, of target: Provider, _ convert: @escaping (Made) -> Made?) {
     self.target = target
     self.convert = convert
-    super.init(description, argumentTypes: target.argumentTypes, isFactory: false)
+    super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
   }
 
   @usableFromInline

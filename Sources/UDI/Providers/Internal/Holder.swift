@@ -52,7 +52,7 @@ final class Holder: @unchecked Sendable {
   /// Keeps what the caller has made, and gives it to those who wait for it.
   func keep(_ made: Made) {
     let provider = provider.object
-    let isWeak = provider.lifetime.sharing == .weak
+    let isWeak = provider.sharing == .weak
     if isWeak, made.isBox { provider.reportWeakValue(made) }
     let wasDropped = Tree.change { garbage in
       defer { end(.made(made), &garbage) }
@@ -102,8 +102,6 @@ struct Holders {
   /// With how many sets of arguments those that hold nothing are next looked for.
   private var nextSweep = 32
 
-  var isEmpty: Bool { withoutArguments == nil && byArguments.isEmpty }
-
   func find(_ digest: Int?) -> [Holder] {
     guard let digest else { return withoutArguments.map { [$0] } ?? [] }
     return byArguments[digest] ?? []
@@ -150,9 +148,10 @@ extension Provider {
     var new: Holder?
     while true {
       let candidates = Tree.change { garbage -> [Holder]? in
-        let present = holders.find(arguments?.digest)
+        let present = holders?.find(arguments?.digest) ?? []
         guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
-        holders.add(new, &garbage)
+        if holders == nil { holders = Holders() }
+        holders?.add(new, &garbage)
         return nil
       }
       guard let candidates else { return unsafe new.unsafelyUnwrapped }

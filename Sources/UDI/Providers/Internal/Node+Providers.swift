@@ -6,15 +6,18 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     guard !isInert else { return [] }
     provider.enter(self)
+    let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
     if let place = providers.find(provider.key.id) {
       old = place.element.provider
       place.element.provider = provider
     } else {
       old = nil
-      providers.insert(ProviderEntry(provider: provider), initialCapacity: Int(parent?.expectedKeys ?? 1))
+      providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
-    showProvided(provider.key)
+    if bindings.heldCount == 0 || bindings.entry(forKey: provider.key) == nil {
+      setEntry(provider, forKey: provider.key.id, initialCapacity: expected)
+    }
     guard let old else { return [] }
     return retire(old, &garbage)
   }

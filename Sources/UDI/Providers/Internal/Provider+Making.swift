@@ -36,7 +36,7 @@ extension Provider {
   @usableFromInline
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
-    let sharing: UDILifetime.Sharing = isFresh ? .unique : lifetime.sharing
+    let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
     let key = arguments.isEmpty ? nil : ArgumentKey(arguments)
     switch sharing {
     case .unique: break
@@ -96,11 +96,11 @@ extension Provider {
   @usableFromInline
   final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
-    attach(made, to: context, isOwned: making.holder != nil && lifetime.sharing != .weak)
+    attach(made, to: context, isOwned: making.holder != nil && sharing != .weak)
     if let holder = making.holder {
       holder.storage?.store(UDIMade(made: made))
       holder.keep(made)
-    } else if !isFresh, lifetime.sharing == .graph {
+    } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
     if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
@@ -126,15 +126,13 @@ extension Provider {
 // MARK: - The fast way, for what is made for the context that asks
 
 extension Provider {
-  /// Begins to make an instance by a factory without arguments: after it `endQuick` is called, or `failQuick`.
+  /// Begins to make an instance by a factory without arguments, of which the graph has none: after it `endQuick` is called, or `failQuick`.
   ///
   /// - Returns: Nil where it has to be begun in the ordinary way.
   @usableFromInline
   final func beginQuick(_ context: UDIContext) throws -> Unretained<Resolution>? {
     guard isQuick else { return nil }
     let resolution = PerThread.resolution
-    // Most often known already; not where all of a type are linked.
-    if kind == .graphProvider, resolution.read({ $0.shares(self) }) { return nil }
     try resolution.read { try $0.push(self, context, nil, isShared: false) }
     return resolution
   }
@@ -142,19 +140,26 @@ extension Provider {
   /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
   @inline(__always)
   private final var isQuick: Bool {
-    lifetime.sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor
+    sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor
   }
 
-  /// Ends the making of an instance that nothing has to be done with: each time but the first, where the lifetime is `.unique`.
+  /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
-  /// - Parameter word: The first word of the instance.
+  /// - Parameters:
+  ///   - memory: Where the instance is.
+  ///   - size: How many bytes it has there.
   /// - Returns: Whether that was so; else `endQuick` is still to be called.
   @usableFromInline
-  final func endAtOnce(_ resolution: Unretained<Resolution>, _ word: UInt) -> Bool {
+  final func endAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer, size: Int) -> Bool {
     let known = plainClassInFirstWord.load(ordering: .relaxed)
-    guard known != 0, kind == .provider else { return false }
-    let object = Unretained<AnyObject>(address: word)
+    guard known != 0 else { return false }
+    // One to three words, the first of them a reference: else no class would be known.
+    let object = unsafe Unretained<AnyObject>(address: memory.load(as: UInt.self))
     guard object.read({ UInt(bitPattern: ObjectIdentifier(type(of: $0))) }) == known else { return false }
+    if kind == .graphProvider {
+      let form = unsafe StoredForm(references: memory, size: size)
+      resolution.read { $0.share(object.object, form, self) }
+    }
     resolution.read { $0.pop() }
     return true
   }

@@ -39,37 +39,40 @@ class Provider: Entry, @unchecked Sendable {
   let madeType: Any.Type
   /// Whether that is the very type that lookups for its key normally name.
   let makesExactType: Bool
-  final private(set) var lifetime: UDILifetime
+  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context.
+  @exclusivity(unchecked) private final var uncheckedLifetime: UDILifetime?
+  @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
   /// Whether its factory may only run on the main actor.
   let isOnMainActor: Bool
   /// Whether something is to be called at the end of the outermost link.
   @usableFromInline let completes: Bool
-  /// The types of its factory's arguments.
-  let argumentTypes: [Any.Type]
+  /// The types of its factory's arguments, where it takes some.
+  private let argumentTypesIfAny: [Any.Type]?
   /// Whether it is a `Factory`, which a shell that knows the type calls itself.
   private let isFactory: Bool
 
   @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
-  @exclusivity(unchecked) private final var uncheckedHolders = Holders()
-  @exclusivity(unchecked) private final var uncheckedAliases: [Alias] = []
+  @exclusivity(unchecked) private final var uncheckedHolders: Holders?
+  @exclusivity(unchecked) private final var uncheckedAliases: [Alias]?
   /// The class of what was made last, if that takes no part in the tree.
   let plainClass = Atomic<UInt>(0)
   /// The same where all values of the type begin with the reference; else 0.
   let plainClassInFirstWord = Atomic<UInt>(0)
   private let usesDefaultLifetime: Bool
 
-  init(_ description: borrowing Description, argumentTypes: [Any.Type], isFactory: Bool) {
+  init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
+    PerThread.prepare()
     let (identity, token) = TypeIdentity.andToken(of: description.type)
     madeType = description.type
     makesExactType = token.isExact
-    lifetime = description.lifetime ?? .unique
+    unsafe uncheckedLifetime = description.lifetime
     usesDefaultLifetime = description.lifetime == nil
     details = description.metadata
     isOnMainActor = description.isOnMainActor
     completes = description.completes
-    self.argumentTypes = argumentTypes
+    argumentTypesIfAny = argumentTypes
     self.isFactory = isFactory
     super.init(
       .provider, without: .none, key: identity.read { KeyIdentity.of($0, description.name) }, isExact: token.isExact,
@@ -82,7 +85,11 @@ class Provider: Entry, @unchecked Sendable {
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
-  final var hasArguments: Bool { !argumentTypes.isEmpty }
+  final var argumentTypes: [Any.Type] { argumentTypesIfAny ?? [] }
+  final var hasArguments: Bool { argumentTypesIfAny != nil }
+
+  final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
+  final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
 
   /// Makes an instance, whatever its type: by the factory, with arguments of any types.
   ///
@@ -123,15 +130,15 @@ extension Provider {
   }
 
   /// What is made under a shared lifetime.
-  final var holders: Holders {
+  final var holders: Holders? {
     _read { yield unsafe uncheckedHolders }
     _modify { yield unsafe &uncheckedHolders }
   }
 
   /// Other types that are served from the same instances.
   final var aliases: [Alias] {
-    get { unsafe uncheckedAliases }
-    set { unsafe uncheckedAliases = newValue }
+    get { unsafe uncheckedAliases ?? [] }
+    set { unsafe uncheckedAliases = newValue.isEmpty ? nil : newValue }
   }
 
   /// What its context answers with now: what it made and keeps, else the provider itself.
@@ -149,8 +156,10 @@ extension Provider {
     self.node = node
     serial = node.nextSerial
     node.nextSerial &+= 1
-    if usesDefaultLifetime, let standard = node.defaultLifetime { lifetime = standard.lifetime }
-    kind = lifetime.sharing == .graph && isFactory ? .graphProvider : .provider
+    if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
+    guard let chosen = unsafe uncheckedLifetime?.sharing else { return }
+    unsafe uncheckedSharing = chosen
+    if chosen == .graph, isFactory { kind = .graphProvider }
   }
 
   /// Leaves its context, which has let go of it, and lets go of everything it made.
@@ -169,7 +178,7 @@ extension Provider {
   final func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return holders.isEmpty ? [] : holders.drop(&garbage)
+    return holders?.drop(&garbage) ?? []
   }
 
   /// Puts something that was made in the provider's place.

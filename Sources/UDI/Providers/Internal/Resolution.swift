@@ -145,16 +145,13 @@ extension Resolution {
     return unsafe graphWithArguments[GraphKey(provider: address, arguments: arguments)]
   }
 
-  @inline(__always)
-  func shares(_ provider: Provider) -> Bool { unsafe graph.find(Unretained(provider).address) != nil }
-
   /// Shares what was just made and was not there before.
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
       GraphElement(key: Unretained(provider).address, made: Made(object: object, form: form, isBox: false)),
-      initialCapacity: 8)
+      initialCapacity: 16)
   }
 
   func share(_ made: Made, _ provider: Provider, _ arguments: ArgumentKey?) {
@@ -163,7 +160,7 @@ extension Resolution {
     if let arguments {
       unsafe graphWithArguments[GraphKey(provider: address, arguments: arguments)] = made
     } else if unsafe graph.find(address) == nil {
-      unsafe graph.insert(GraphElement(key: address, made: made), initialCapacity: 8)
+      unsafe graph.insert(GraphElement(key: address, made: made), initialCapacity: 16)
     }
   }
 }

@@ -80,6 +80,20 @@ struct StoredForm {
 // MARK: - Taking a dependency apart
 
 extension StoredForm {
+  /// The form of a value of a type that `holdsReferences`, of one to three words.
+  @inlinable
+  @inline(__always)
+  init(references memory: UnsafeRawPointer, size: Int) {
+    let word = MemoryLayout<UInt>.size
+    unsafe self.init(
+      address: memory.load(as: UInt.self),
+      words: (
+        size > word ? memory.load(fromByteOffset: word, as: UInt.self) : 0,
+        size > 2 * word ? memory.load(fromByteOffset: 2 * word, as: UInt.self) : 0
+      ),
+      shape: size == word ? .one : size == 2 * word ? .two : .three)
+  }
+
   /// The form of a dependency, which must be kept alive as long as the form's `borrowed` is used.
   ///
   /// - Returns: Nil if it is no class instance: a value of a struct or an enum, an Optional among them, cannot be held weakly.
@@ -90,15 +104,7 @@ extension StoredForm {
     let word = MemoryLayout<UInt>.size
     // Three words at the most: then the type is a class or bound to classes if only one value of it was a class instance.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
-      return unsafe withUnsafeBytes(of: dependency) { bytes in
-        unsafe StoredForm(
-          address: bytes.load(as: UInt.self),
-          words: (
-            size > word ? bytes.load(fromByteOffset: word, as: UInt.self) : 0,
-            size > 2 * word ? bytes.load(fromByteOffset: 2 * word, as: UInt.self) : 0
-          ),
-          shape: size == word ? .one : size == 2 * word ? .two : .three)
-      }
+      return unsafe withUnsafePointer(to: dependency) { unsafe StoredForm(references: UnsafeRawPointer($0), size: size) }
     }
     return examine(dependency, as: type)
   }
