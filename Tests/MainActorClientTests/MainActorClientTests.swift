@@ -83,4 +83,31 @@ actor Worker: UDIObject {
     #expect(await Worker().attached(to: context).work() == "ready")
     withExtendedLifetime(console) {}
   }
+
+  @Test func providersOfPlainClasses() throws {
+    let context = UDIContext(tag: "window")
+    context.install(ScreenModule())
+    let screen = try #require(context.link((any Clock).self) as? Screen)
+    #expect(screen.attachedContext == context && context.link((any Clock).self) === screen)
+    #expect(try context.require(Screen.self) === screen)
+    context.register((any Clock).self, named: "plain") { Screen() }
+    #expect(context.link((any Clock).self, named: "plain") != nil)
+    context.registerOnMainActor(Detail.self) { (_, now: Int) in
+      let detail = Detail()
+      detail.now = now
+      return detail
+    } onCreate: { _, detail, now in
+      detail.readings += now
+    }
+    #expect(context.link(Detail.self, with: 30)?.readings == 31)
+    context.register((any Log).self, lifetime: .weak) { Console() }
+    #expect(context.link((any Log).self)?.line() == "ready")
+  }
+}
+
+/// A module in the module: it belongs to the main actor, and may register what is not `Sendable`.
+struct ScreenModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.registerOnMainActor(Screen.self, lifetime: .context) { Screen() }.implements((any Clock).self) { $0 }
+  }
 }

@@ -38,7 +38,15 @@ func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
   // Once before, for what the runtime allocates when a type is used for the first time.
   fillAndEmpty()
   let left = allocatedBytes(fillAndEmpty)
+
+  // What is left after many links of a graph, of ten instances each.
+  let graph = UDIContext(tag: "graph")
+  registerGraph(in: graph)
+  func linkGraph(_ count: Int) { for _ in 0..<count { opaque(linkGraphOnce(graph)) } }
+  linkGraph(1)
+  let leftOfGraphs = allocatedBytes { linkGraph(1_000_000) }
   return [
+    MemoryFigure(name: "left of 1,000,000 graph links", bytes: Double(leftOfGraphs), limit: 0),
     MemoryFigure(name: "an empty context", bytes: Double(empty) / Double(count - 1), limit: 400),
     MemoryFigure(name: "a binding, one in each context", bytes: Double(oneKey) / Double(count), limit: 240),
     MemoryFigure(name: "a binding, four more in each", bytes: Double(fourKeys) / Double(4 * count), limit: 240),

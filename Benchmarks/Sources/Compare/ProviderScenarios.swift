@@ -104,13 +104,16 @@ private final class Outer: Top {
   }
 }
 
+/// Links the whole graph.
+func linkGraphOnce(_ context: UDIContext) -> AnyObject? { context.link((any Top).self) }
+
 @inline(never)
 private func graphByHand() -> any Top {
   let (a, b, c, d) = (Leaf(), Leaf(), Leaf(), Leaf())
   return Outer(Inner(a, b, c, d), Inner(a, b, c, d), Inner(a, b, c, d), Inner(a, b, c, d))
 }
 
-private func registerGraph(in context: UDIContext) {
+func registerGraph(in context: UDIContext) {
   context.register((any Bottom0).self, lifetime: .graph) { Leaf() }
   context.register((any Bottom1).self, lifetime: .graph) { Leaf() }
   context.register((any Bottom2).self, lifetime: .graph) { Leaf() }

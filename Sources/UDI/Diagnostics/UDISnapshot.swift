@@ -1,4 +1,4 @@
-/// A context and everything below it at one moment: who is bound where, alive or dead.
+/// A context and everything below it at one moment: who is bound where, alive or dead, and what can be made.
 ///
 /// It is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored. Its
 /// description is a text tree:
@@ -6,6 +6,7 @@
 /// ```
 /// ▸ App
 ///   • Shop.Clock: SystemClock
+///   ◦ Shop.Store: made, context
 ///   ▸ Checkout
 ///     • Shop.Cart named "draft": dead
 /// ```
@@ -18,6 +19,24 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let parent: Int?
     /// What is bound in it, in the order in which it was bound.
     public let bindings: [Binding]
+    /// The providers that are registered in it, in the order in which they were registered.
+    public let providers: [Provider]
+  }
+
+  /// One provider.
+  public struct Provider: Sendable, Hashable, Codable {
+    /// The type it is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The name it is registered under, if any, as its description.
+    public let name: String?
+    /// The name of its lifetime.
+    public let lifetime: String
+    /// Whether it keeps an instance that it made without arguments.
+    public let isMade: Bool
+    /// The file of the call that registered it, as `#fileID` gives it.
+    public let fileID: String
+    /// The line of that call, from 1.
+    public let line: Int
   }
 
   /// One binding.
@@ -53,7 +72,14 @@ extension UDIContext {
           bindings.append((binding, object.map { type(of: $0) }))
           if let object { garbage.add(object) }
         }
-        return (tag: element.node.tag, parent: element.parent, bindings: bindings)
+        var providers: [(provider: UDI.Provider, isMade: Bool)] = []
+        element.node.providers.forEach { entry in
+          let made = entry.provider.shown?.made
+          providers.append((entry.provider, made != nil))
+          if let made { garbage.add(made.object) }
+          garbage.add(entry.provider)
+        }
+        return (tag: element.node.tag, parent: element.parent, bindings: bindings, providers: providers)
       }
     }
     return UDISnapshot(
@@ -63,7 +89,12 @@ extension UDIContext {
             typeName: binding.key.type.name, name: binding.key.name?.description,
             className: className.map { String(describing: $0) }, fileID: binding.site.fileID, line: binding.site.line)
         }
-        return UDISnapshot.Context(tag: note.tag, parent: note.parent, bindings: bindings)
+        let providers = note.providers.sorted { $0.provider.serial < $1.provider.serial }.map { provider, isMade in
+          UDISnapshot.Provider(
+            typeName: provider.key.type.name, name: provider.key.name?.description, lifetime: provider.lifetime.name,
+            isMade: isMade, fileID: provider.site.fileID, line: provider.site.line)
+        }
+        return UDISnapshot.Context(tag: note.tag, parent: note.parent, bindings: bindings, providers: providers)
       })
   }
 }
@@ -84,6 +115,7 @@ extension UDISnapshot: CustomStringConvertible {
       let mark = level > Self.deepestIndent ? "(\(level)) " : ""
       lines.append("\(indent)\(mark)▸ \(oneLine(contexts[index].tag))")
       for binding in contexts[index].bindings { lines.append("\(indent)  • \(binding)") }
+      for provider in contexts[index].providers { lines.append("\(indent)  ◦ \(provider)") }
       for child in children[index].reversed() { pending.append((child, level + 1)) }
     }
     return lines.joined(separator: "\n")
@@ -96,5 +128,12 @@ extension UDISnapshot.Binding: CustomStringConvertible {
   /// The key, and the class of the object or "dead": `Shop.Clock: SystemClock`.
   public var description: String {
     "\(name.map { "\(typeName) named \($0)" } ?? typeName): \(className ?? "dead")"
+  }
+}
+
+extension UDISnapshot.Provider: CustomStringConvertible {
+  /// The key, whether something is made, and the lifetime: `Shop.Store: made, context`.
+  public var description: String {
+    "\(name.map { "\(typeName) named \($0)" } ?? typeName): \(isMade ? "made" : "not made"), \(lifetime)"
   }
 }

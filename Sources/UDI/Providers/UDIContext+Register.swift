@@ -106,7 +106,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
-    let provider = Factory(description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self), onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
+    let provider = Factory(
+      description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
+      onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
     add(provider)
     return .of(provider)
   }
@@ -204,7 +206,9 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
-    let provider = Factory(description, { _ in try factory() }, onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
+    let provider = Factory(
+      description, { _ in try factory() },
+      onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
     add(provider)
     return .of(provider)
   }

@@ -42,7 +42,10 @@ import UDI
 
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
-      {"contexts": [{"tag": "a", "parent": 7, "bindings": []}, {"tag": "b", "parent": 1, "bindings": []}]}
+      {"contexts": [
+        {"tag": "a", "parent": 7, "bindings": [], "providers": []},
+        {"tag": "b", "parent": 1, "bindings": [], "providers": []}
+      ]}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))
     #expect(snapshot.description == "▸ a")
@@ -60,5 +63,27 @@ import UDI
     }
     #expect(observed == nil)
     #expect(snapshot?.contexts.first?.bindings.first?.className == "Plain")
+  }
+
+  @Test func providersAreListedBehindBindings() throws {
+    let context = UDIContext(tag: "context")
+    let plain = Plain()
+    context.register((any Alpha).self, lifetime: .context) { Made() }
+    let line = #line + 1
+    context.register((any Beta).self, named: "n", lifetime: .weak) { Made() }
+    context.bind(plain, as: (any Service).self)
+    _ = context.link((any Alpha).self)
+    let snapshot = context.snapshot()
+    #expect(
+      snapshot.description == """
+        ▸ context
+          • UDITests.Service: Plain
+          ◦ UDITests.Alpha: made, context
+          ◦ UDITests.Beta named "n": not made, weak
+        """)
+    #expect(snapshot.contexts[0].providers[1].line == line && snapshot.contexts[0].providers[1].fileID == #fileID)
+    let held = context.link((any Beta).self, named: "n")
+    #expect(context.snapshot().contexts[0].providers[1].isMade)
+    withExtendedLifetime(held) {}
   }
 }

@@ -6,7 +6,7 @@
 ///
 /// | lock | guards |
 /// |---|---|
-/// | the tree lock, `Tree.lock` | every change to any tree: children, bindings, the lists of where instances are bound, helpers |
+/// | the tree lock, `Tree.lock` | every change to any tree: children, bindings, providers and what they keep, the lists of where instances are bound, helpers; who makes what, and which thread waits for it |
 /// | a node's lock, `Node.lock` | that node's `slots`, `parent` and `search` |
 /// | an attachment's lock, `UDIAttachment.lock` | which context its object is attached to |
 /// | the tables' locks | interned types, interned names, the process's root context, the process's reporter |
@@ -16,8 +16,12 @@
 /// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
 /// the child. Writers, `linkAll` and `find` take the tree lock.
 ///
+/// **Making.** A factory runs under no lock. Who wants what another thread is making waits at a `Gate`, with no lock held, after it
+/// has noted under the tree lock what it waits for; and it does not begin to wait where that would close a circle of threads that
+/// wait for one another. What a thread itself is in the middle of is known to the thread alone (`Resolution`).
+///
 /// **Order.** tree → attachment → node → its parent's node (lookups that go up). A writer holds one node's lock
-/// at a time. The tables' locks are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
+/// at a time. The tables' locks, and a gate's, are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that goes up looks at each
 /// context in turn, as it is when it comes there: an instance that is bound anew further down, behind it, and withdrawn

@@ -104,7 +104,9 @@ extension StoredForm {
     let word = MemoryLayout<UInt>.size
     // Three words at the most: then the type is a class or bound to classes if only one value of it was a class instance.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
-      return unsafe withUnsafePointer(to: dependency) { unsafe StoredForm(references: UnsafeRawPointer($0), size: size) }
+      return unsafe withUnsafePointer(to: dependency) {
+        unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
+      }
     }
     return examine(dependency, as: type)
   }
