@@ -62,6 +62,65 @@ extension UDIContext {
     try lookUpOrThrow(type, name, search)
   }
 
+  /// Looks up a dependency that must be there, of the type that the place it is for has:
+  /// `Editor(store: context.require())`.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``link(_:named:search:)``.
+  // Where the place is optional the other form is meant, which the compiler does not know.
+  @_disfavoredOverload
+  @inlinable
+  public func require<Dependency: Sendable>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, search)
+  }
+
+  /// Looks up a dependency that must be there, for a place that is optional: it is not the optional that is asked for.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``link(_:named:search:)``.
+  @inlinable
+  public func require<Dependency: Sendable>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency?
+  {
+    try lookUpOrThrow(Dependency.self, name, search)
+  }
+
+  /// Looks up a dependency that must be there and is not `Sendable`, on the main actor, of the type that the place it is for has:
+  /// `Editor(store: context.require())`.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``link(_:named:search:)``.
+  // Where the place is optional the other form is meant, which the compiler does not know.
+  @_disfavoredOverload
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, search)
+  }
+
+  /// Looks up a dependency that must be there and is not `Sendable`, on the main actor, for a place that is optional: it is not the optional that is asked for.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The live instance that comes first in search order.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``link(_:named:search:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, search)
+  }
+
   /// Looks up every live dependency of a type, whatever its name.
   ///
   /// - Parameters:

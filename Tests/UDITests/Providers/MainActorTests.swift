@@ -41,6 +41,9 @@ final class Counter: Local { var count = 0 }
     context.register((any Local).self, lifetime: .context) { Counter() }
     context.link((any Local).self)?.count += 1
     #expect(try context.require((any Local).self).count == 1)
+    let local: any Local = try context.require()
+    let optional: (any Local)? = try context.require()
+    #expect(local === optional)
     context.register((any Local).self, named: "n") { (_, start: Counter) in
       start
     } onCreate: { _, local, start in

@@ -14,6 +14,26 @@ import UDI
     #expect(context.link(Plain.self) != nil)
   }
 
+  final class Editor: Alpha {
+    let service: any Service
+    let loose: (any Loose)?
+    init(_ service: any Service, _ loose: (any Loose)?) { (self.service, self.loose) = (service, loose) }
+  }
+
+  @Test func initialisersAreInjected() throws {
+    context.register((any Service).self, lifetime: .context) { Made("service") }
+    context.register((any Loose).self, named: "n") { Made("loose") }
+    context.register((any Alpha).self) { context in
+      try Editor(context.require(), context.require(named: "n"))
+    }
+    let editor = try #require(context.link((any Alpha).self) as? Editor)
+    #expect(editor.service === context.link((any Service).self))
+    #expect(editor.loose?.label == "loose")
+    // Not the optional is looked for.
+    let optional: (any Service)? = try context.require()
+    #expect(optional === editor.service)
+  }
+
   @Test func namesAreExact() {
     context.register((any Alpha).self, named: "x") { Made("x") }
     #expect(context.link((any Alpha).self) == nil)
