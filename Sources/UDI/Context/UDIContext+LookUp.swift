@@ -143,6 +143,7 @@ extension UDIContext {
   /// - Returns: Nil where there is nothing any more.
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @inlinable
+  @inline(__always)
   func provide<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
   ) throws -> Dependency? {

@@ -94,6 +94,25 @@ extension Resolution {
   private func endOutermost() {
     // Inside a completion that linked something.
     if unsafe isCompleting { return }
+    if unsafe !completions.isEmpty { complete() }
+    unsafe hasRemains = false
+    // Taken out before it is released: a `deinit` may link, and that is another outermost link.
+    if unsafe !graphWithArguments.isEmpty {
+      var shared: [GraphKey: Made] = [:]
+      unsafe swap(&shared, &graphWithArguments)
+      _ = consume shared
+    }
+    var shared = CompactTable<GraphElement>()
+    unsafe swap(&shared, &graph)
+    shared.removeAll()
+    // Its memory serves the next link.
+    if shared.capacity <= Self.keptCapacity, unsafe graph.capacity == 0 { unsafe swap(&shared, &graph) }
+  }
+
+  /// The memory of graphs up to this size is kept from one link to the next.
+  private static var keptCapacity: Int { 64 }
+
+  private func complete() {
     unsafe isCompleting = true
     // A completion may link more, whose completions come behind.
     var next = 0
@@ -103,16 +122,9 @@ extension Resolution {
       completion()
     }
     unsafe isCompleting = false
-    unsafe hasRemains = false
-    // Taken out before they are released: a `deinit` may link, and that is another outermost link.
-    let called = unsafe completions
-    unsafe completions = []
-    let others = unsafe graphWithArguments
-    unsafe graphWithArguments = [:]
-    var shared = CompactTable<GraphElement>()
-    unsafe swap(&shared, &graph)
-    withExtendedLifetime((called, others)) {}
-    _ = consume shared
+    var called: [() -> Void] = []
+    unsafe swap(&called, &completions)
+    _ = consume called
   }
 
   /// The names of the factories that run, from one of them on.

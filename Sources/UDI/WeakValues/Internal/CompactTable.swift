@@ -40,7 +40,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   // MARK: Reading
 
-  var isEmpty: Bool { unsafe base == nil }
+  var isEmpty: Bool { count == 0 }
 
   @inline(__always)
   var count: Int {
@@ -166,6 +166,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       if count * 8 <= capacity { resize(to: capacity / 4) }
     }
     return removed
+  }
+
+  /// Takes out all elements, but keeps the memory.
+  mutating func removeAll() {
+    guard let base = unsafe base else { return }
+    unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
+    unsafe Self.header(base).pointee.count = 0
+    if capacity > Self.denseLimit { unsafe Self.tags(base).update(repeating: 0, count: capacity) }
   }
 
   private func closeGap(
