@@ -22,7 +22,7 @@ extension UDIContext {
     case .object(let object): found = object as? Dependency
     case .provided(let entry):
       do {
-        found = try provide(entry, type, name, search)
+        found = try provide(entry, type, name, search, only: false)
       } catch { throw explained(error, type, name, search) }
     case .nothing, .dead, .asleep: break
     }
@@ -65,7 +65,7 @@ extension UDIContext {
     _ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    return withNode { unsafe $0.answerWaking(token.id, isExact: token.isExact, search, self, into: memory) }
+    return withNode { unsafe $0.answerWaking({ token.id }, isExact: token.isExact, search, self, into: memory) }
   }
 
   @usableFromInline
@@ -83,7 +83,7 @@ extension UDIContext {
         key = KeyNames.identity(identity, name)
         return key?.id
       }
-      return unsafe node.answerWaking(id(), isExact: isExact, search, self, into: memory)
+      return unsafe node.answerWaking(id, isExact: isExact, search, self, into: memory)
     }
   }
 
@@ -102,7 +102,7 @@ extension UDIContext {
           count += 1
           continue
         case .object(let object): dependency = object as? Dependency
-        case .provided(let entry): dependency = lookUp(entry, type, name, search)
+        case .provided(let entry): dependency = lookUp(entry, type, name, search, only: true)
         case .nothing, .dead, .asleep: dependency = nil
         }
         guard let dependency else { continue }
@@ -117,7 +117,7 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     withNode { node in
-      if node.lock.withLock({ !node.sleep.isEmpty }) { node.wake(self, search, below: true) }
+      node.wake(self, search, for: nil)
       return node.allDependencies(type, name, search, ofAnyName: ofAnyName)
     }
   }
@@ -126,32 +126,35 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
+  /// Gets an instance from an entry that a lookup has found; why there is none goes to the reporter.
+  ///
+  /// - Parameter isOnly: Whether it has to be from this very entry.
   // Out of line, which keeps the way short where nothing is to be made.
   @inlinable
   @inline(never)
   func lookUp<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool = false
   ) -> Dependency? {
-    do { return try provide(entry, type, name, search) } catch {
-      report(error, entry, type, name, search)
+    do { return try provide(entry, type, name, search, only: isOnly) } catch {
+      report(error, entry, type, search)
       return nil
     }
   }
 
   /// Gets an instance from an entry that a lookup has found.
   ///
-  /// - Returns: Nil where there is nothing any more.
+  /// - Parameter isOnly: Whether it has to be from this very entry: else, where that is gone meanwhile, the lookup begins again.
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @inlinable
   @inline(__always)
   func provide<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
     guard entry.isFactory(of: type) else {
-      if let made = try entry.obtain(self, [], isFresh: false) {
-        return made.value(as: type, isExact: entry.makes(type))
+      guard let made = try entry.obtain(self, [], isFresh: false) else {
+        return try lookUpAgain(type, name, search, only: isOnly)
       }
-      return try lookUpOrThrow(type, name, search)
+      return made.value(as: type, isExact: entry.makes(type))
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
     if let resolution = try provider.beginQuick(self) {
@@ -171,7 +174,7 @@ extension UDIContext {
     }
     switch try provider.begin(self, [], isFresh: false) {
     case .found(let made): return made.value(as: type, isExact: true)
-    case .gone: return try lookUpOrThrow(type, name, search)
+    case .gone: return try lookUpAgain(type, name, search, only: isOnly)
     case .make(let making):
       let dependency: Dependency?
       do { dependency = try provider.factory(making.context) } catch { throw provider.fail(making, error) }
@@ -179,5 +182,16 @@ extension UDIContext {
       provider.end(making, Made(dependency), [], isFresh: false)
       return dependency
     }
+  }
+
+  /// Goes on where an entry that a lookup has found is gone meanwhile.
+  @inlinable
+  @inline(never)
+  func lookUpAgain<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool
+  ) throws -> Dependency? {
+    if isOnly { throw Provider.nothing }
+    let (found, isExact) = try provide(type, name, search, [], isFresh: false, reports: false)
+    return found.value(as: type, isExact: isExact)
   }
 }

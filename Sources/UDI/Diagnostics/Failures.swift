@@ -11,25 +11,31 @@ extension UDIContext {
   @usableFromInline
   func explained(_ error: any Error, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
-    let reason: UDILinkError.Reason =
-      switch failure {
-      case .cycle(let path): .cycle(path)
-      case .returnedNil: .factoryReturnedNil
-      case .onlyOnMainActor: .onlyOnMainActor
-      case .arguments(let wanted, let given):
-        .otherArguments(wanted: wanted.map { TypeIdentity.of($0).name }, given: given.map { TypeIdentity.of($0).name })
-      case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)
-      }
+    func names(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).name } }
+    let reason: UDILinkError.Reason
+    switch failure {
+    case .nothing: return linkError(type, name, search)
+    case .cycle(let keys): reason = .cycle(keys.map(\.description))
+    case .returnedNil: reason = .factoryReturnedNil
+    case .onlyOnMainActor: reason = .onlyOnMainActor
+    case .arguments(let wanted, let given): reason = .otherArguments(wanted: names(wanted), given: names(given))
+    case .unhashable(let types): reason = .argumentsNotHashable(names(types))
+    case .notConvertible(let made): reason = .notConvertible(from: TypeIdentity.of(made).name)
+    }
     return linkError(type, name, search, reason)
   }
 
   /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse.
   @usableFromInline
-  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) {
-    let explained = explained(error, type, name, search)
-    if case .notFound? = (explained as? UDILinkError)?.reason { return }
-    let message =
-      explained is UDILinkError ? "\(explained)" : "The factory of \(entry.key) threw: \(explained)"
+  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?) {
+    let name = entry.key.name
+    let message: String
+    switch error {
+    case ProviderFailure.nothing: return
+    case is ProviderFailure: message = "\(explained(error, type, name, search))"
+    case let missing as UDILinkError: message = "\(missing) The factory of \(entry.key) asked for it."
+    default: message = "The factory of \(entry.key) threw: \(error)"
+    }
     UDIReporter.current.report(.notMade, message, at: entry.site)
   }
 

@@ -8,6 +8,8 @@ public struct UDILinkError: Error, Sendable {
     case otherNames([UDIName?])
     /// The provider wants other arguments; the types' names.
     case otherArguments(wanted: [String], given: [String])
+    /// The provider keeps an instance for each set of arguments, but some cannot be compared; the types' names.
+    case argumentsNotHashable([String])
     /// The provider's factory runs on the main actor alone, and the lookup did not.
     case onlyOnMainActor
     /// The provider's factory returned nil.
@@ -51,6 +53,11 @@ extension UDILinkError: CustomStringConvertible {
       """
       \(key) has a provider \(range), but that wants \(spell(wanted)) and got \(spell(given)). \
       Ask with exactly these types: `link(_:with:)`.
+      """
+    case .argumentsNotHashable(let types):
+      """
+      \(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared. \
+      Make it Hashable, or register the provider as `.unique`.
       """
     case .onlyOnMainActor:
       """

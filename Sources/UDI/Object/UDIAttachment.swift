@@ -12,10 +12,12 @@ public final class UDIAttachment: Sendable {
   let lock = Lock()
   /// Guarded by `lock`. Held strongly: a context never holds a bound object that way, so there is no cycle.
   private nonisolated(unsafe) var attached: UDIContext?
-  /// Guarded by `lock`. The context, where it owns the object: so there is no cycle here, either.
+  /// Guarded by `lock`. The context instead, where holding it would make a cycle, because it leads to the object's owner.
+  private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
+  /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
+  private nonisolated(unsafe) var isWeak = false
+  /// Guarded by `lock`: the context that owns the object, where a provider made it.
   private nonisolated(unsafe) weak var owningContext: UDIContext?
-  /// Guarded by `lock`: whether `owningContext` was set, which may be nil by now.
-  private nonisolated(unsafe) var isOwned = false
 
   /// The object's address, once it was attached or bound; 0 before.
   ///
@@ -45,54 +47,61 @@ public final class UDIAttachment: Sendable {
 extension UDIAttachment {
   /// The context that the object is attached to.
   var context: UDIContext? {
-    // A reference from a weak one may be the last, so it leaves the lock.
-    lock.withLock { unsafe attached ?? (isOwned ? owningContext : nil) }
+    if case .attached(let context) = place { context } else { nil }
   }
 
   enum Place {
     case attached(UDIContext)
     case none
-    /// The context that owned the object is gone, or on its way.
+    /// The context is gone, or on its way.
     case gone
   }
 
   var place: Place {
+    // A reference from a weak one may be the last, so it leaves the lock.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
-      guard unsafe isOwned else { return .none }
-      return unsafe owningContext.map { .attached($0) } ?? .gone
+      guard unsafe isWeak else { return .none }
+      return unsafe attachedWeakly.map { .attached($0) } ?? .gone
     }
   }
 
   /// Attaches to another context, or to none, and withdraws what the object bound until now.
   ///
-  /// - Parameters:
-  ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
-  ///   - isWeak: Whether the context owns the object, and so must not be held by it.
-  func attach(to context: UDIContext?, isWeak: Bool = false) {
+  /// - Parameter context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
+  func attach(to context: UDIContext?) {
     Tree.change { garbage in
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
-      let old = lock.withLock {
-        let old = unsafe attached
-        unsafe attached = isWeak ? nil : context
-        unsafe owningContext = isWeak ? context : nil
-        unsafe isOwned = isWeak
-        return old
-      }
-      if let old { garbage.add(old) }
+      place(in: context, &garbage)
     }
   }
 
-  /// Holds the attached context weakly from now on: it owns the object.
-  func loosen() {
-    let context = lock.withLock {
-      let context = unsafe attached
-      unsafe owningContext = context
-      unsafe isOwned = context != nil
-      unsafe attached = nil
-      return context
+  /// Notes that a context owns the object. From then on the object holds neither that context nor one above it.
+  func setOwner(_ context: UDIContext) {
+    Tree.change { garbage in
+      lock.withLock { unsafe owningContext = context }
+      guard let present = lock.withLock({ unsafe attached }) else { return }
+      place(in: present, &garbage)
+      garbage.add(present)
     }
-    withExtendedLifetime(context) {}
+  }
+
+  /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
+  private func place(in context: UDIContext?, _ garbage: inout Garbage) {
+    let owner = lock.withLock { unsafe owningContext }
+    var leadsToOwner = false
+    if let owner {
+      leadsToOwner = context?.leads(to: owner) ?? false
+      garbage.add(owner)
+    }
+    let old = lock.withLock {
+      let old = unsafe attached
+      unsafe attached = leadsToOwner ? nil : context
+      unsafe attachedWeakly = leadsToOwner ? context : nil
+      unsafe isWeak = leadsToOwner
+      return old
+    }
+    if let old { garbage.add(old) }
   }
 
   /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of
@@ -170,4 +179,20 @@ private struct HelperEntry: CompactTableElement {
   let binding: Unretained<DetailedBinding>
   var key: UInt { binding.address }
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
+}
+
+extension UDIContext {
+  /// Whether it is another context or above that. Under the tree lock.
+  fileprivate func leads(to other: UDIContext) -> Bool {
+    withNode { node in
+      other.withNode { other in
+        var next: Node? = other
+        while let current = next {
+          if current == node { return true }
+          next = current.parent
+        }
+        return false
+      }
+    }
+  }
 }

@@ -236,25 +236,28 @@ extension UDIContext {
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
   ) -> Dependency? {
-    do {
-      let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: true)
-      return found.value(as: type, isExact: isExact)
-    } catch { return nil }
+    guard let (found, isExact) = try? provide(type, name, search, arguments, isFresh: isFresh, reports: true) else {
+      return nil
+    }
+    return found.value(as: type, isExact: isExact)
   }
 
   @inlinable
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
   ) throws -> Dependency {
-    let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: false)
-    guard let dependency = found.value(as: type, isExact: isExact) else { throw linkError(type, name, search) }
-    return dependency
+    do {
+      let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: false)
+      guard let dependency = found.value(as: type, isExact: isExact) else { throw Provider.nothing }
+      return dependency
+    } catch { throw explained(error, type, name, search) }
   }
 
   /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
   /// - Returns: The instance, and whether it was made as the very type.
+  /// - Throws: `ProviderFailure`, or what a factory throws.
   @usableFromInline
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool, reports: Bool
@@ -263,18 +266,18 @@ extension UDIContext {
     defer { withExtendedLifetime(key) {} }
     while true {
       let target = withNode { node in
-        node.wake(self, search, below: true)
+        node.wake(self, search, for: key.id)
         return node.nearestTarget(key.id, search, skipsBindings: isFresh)
       }
       switch target {
-      case nil: throw linkError(type, name, search)
+      case nil: throw ProviderFailure.nothing
       case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
       case .provider(let provider):
         do {
           if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
         } catch {
-          if reports { report(error, provider, type, name, search) }
-          throw explained(error, type, name, search)
+          if reports { report(error, provider, type, search) }
+          throw error
         }
       }
     }

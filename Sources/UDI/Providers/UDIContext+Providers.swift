@@ -114,30 +114,16 @@ extension UDIContext {
   /// meanwhile wait until it has ended. A block that is given while another one waits to run runs after that.
   ///
   /// - Parameter block: Gets this context.
-  public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) { add(SetUp(isOnMainActor: false, block)) }
+  public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) {
+    add(SetUp.Block(isOnMainActor: false, body: block))
+  }
 
   /// Has a block run once, on the main actor, before the first such lookup there; see ``setUp(_:)``. Lookups elsewhere do not wait
   /// for it.
   ///
   /// - Parameter block: Gets this context.
   public func setUpOnMainActor(_ block: @escaping @MainActor (UDIContext) -> Void) {
-    add(SetUp(isOnMainActor: true, unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self)))
-  }
-
-  private func add(_ setUp: SetUp) {
-    change { node, garbage in
-      if let old = node.setUp, old.running == nil {
-        garbage.add(old)
-        let (first, second) = (old.body, setUp.body)
-        node.fallAsleep(
-          SetUp(isOnMainActor: old.isOnMainActor || setUp.isOnMainActor) { context in
-            first(context)
-            second(context)
-          })
-      } else {
-        node.fallAsleep(setUp)
-      }
-    }
+    add(SetUp.Block(isOnMainActor: true, body: unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self)))
   }
 
   /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and

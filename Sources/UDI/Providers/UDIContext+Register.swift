@@ -243,7 +243,6 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
     return .of(provider)
@@ -277,7 +276,6 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
     add(provider)
     return .of(provider)
@@ -307,7 +305,6 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
     return .of(provider)
@@ -341,7 +338,6 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
     add(provider)
     return .of(provider)
@@ -373,7 +369,6 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
     return .of(provider)
@@ -409,7 +404,6 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
-    refuseUnhashable(types, description)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
     add(provider)
     return .of(provider)
@@ -508,26 +502,10 @@ struct Arguments {
 
   @usableFromInline
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
-    guard let argument = rest.popFirst() as? Argument else { throw mismatch }
+    // In two steps: an `Any` would take the optional, too.
+    guard let next = rest.popFirst(), let argument = next as? Argument else { throw mismatch }
     return argument
   }
 
   private var mismatch: any Error { ProviderFailure.arguments(wanted: wanted, given: all.map { type(of: $0) }) }
 }
-
-/// Stops the program: instances for arguments that cannot be compared cannot be told apart.
-@usableFromInline
-func refuseUnhashable(_ types: [Any.Type], _ description: borrowing Provider.Description) {
-  guard let lifetime = description.lifetime, lifetime != .unique else { return }
-  for type in types where !(type is any Hashable.Type) && !isProtocol(type) {
-    fatalError(
-      """
-      \(description.site.fileID):\(description.site.line): \(String(reflecting: description.type)) was registered with an \
-      argument of type \(String(reflecting: type)) under the lifetime "\(lifetime)", which keeps one \
-      instance for each set of arguments: that type has to be Hashable, or the lifetime `.unique`.
-      """)
-  }
-}
-
-/// Whether values of a type may be of types that conform to what it does not.
-private func isProtocol(_ type: Any.Type) -> Bool { TypeIdentity.of(type).name.hasPrefix("any ") || type == Any.self }

@@ -136,4 +136,6 @@ public protocol UDIStorage: AnyObject, Sendable {
 /// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
 public struct UDIMade: Sendable {
   let made: Made
+  /// The `id` of the provider that made it.
+  let provider: UInt
 }

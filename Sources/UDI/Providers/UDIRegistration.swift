@@ -107,6 +107,13 @@ extension UDIRegistration {
         from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
         """)
     }
+    guard provider.key !== KeyIdentity.of(.of(type), name) else {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): \(entry.key) was to be served by the provider of \(entry.key), which is registered under \
+        that key already: name another type, or another name.
+        """)
+    }
     let alias = Alias(
       Provider.Description(
         type, name, provider.lifetime, nil, site, isOnMainActor: provider.isOnMainActor, completes: false),
@@ -138,7 +145,7 @@ extension UDIContext {
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
-      node.wake(self, search, below: true)
+      node.wake(self, search, for: nil)
       change { node, _ in node.remember(self) }
       return node.registrations(of: .of(type), search).map { .of($0) }
     }
@@ -179,8 +186,8 @@ extension UDIRegistration {
   public func link() -> Dependency? { give() }
 
   private func give() -> Dependency? {
+    guard Tree.change({ _ in entry.node != nil }) else { return nil }
     guard entry is Provider else { return entry.load(as: Dependency.self) }
-    guard let context else { return nil }
-    return context.lookUp(entry, Dependency.self, entry.key.name, .local)
+    return context?.lookUp(entry, Dependency.self, entry.key.name, .local, only: true)
   }
 }

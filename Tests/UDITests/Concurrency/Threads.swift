@@ -16,6 +16,18 @@ func onThreads(_ bodies: [@Sendable () -> Void]) {
   group.wait()
 }
 
+/// Runs a body on a thread with a stack for deep recursion.
+func onDeepThread(_ body: @escaping @Sendable () -> Void) {
+  let done = DispatchSemaphore(value: 0)
+  let thread = Thread {
+    body()
+    done.signal()
+  }
+  thread.stackSize = 64 << 20
+  thread.start()
+  done.wait()
+}
+
 /// Runs one body on some threads at once; it is given the thread's number.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   onThreads((0..<count).map { index in { body(index) } })

@@ -118,9 +118,48 @@ import UDI
 
   struct Opaque: Sendable {}
 
-  @Test func keptInstancesTakeHashableArguments() async {
-    await #expect(processExitsWith: .failure) {
-      UDIContext(tag: "x").register((any Alpha).self, lifetime: .context) { (_, _: Opaque) in Made() }
+  @Test func keptInstancesTakeHashableArguments() {
+    context.defaultLifetime = .context
+    context.register((any Alpha).self) { (_, _: Opaque) in Made() }
+    context.register((any Beta).self, lifetime: .unique) { (_, _: Opaque) in Made() }
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: Opaque()) }
+    #expect(error?.reason == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
+    #expect(error?.description.contains("cannot be compared. Make it Hashable") == true)
+    #expect(context.link((any Beta).self, with: Opaque()) != nil)
+    // Not the one without arguments, either.
+    context.register((any Gamma).self) { Made() }
+    let kept = context.link((any Gamma).self)
+    let other = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self, with: Opaque()) }
+    #expect(other?.reason == .otherArguments(wanted: [], given: ["UDITests.ArgumentTests.Opaque"]))
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test func argumentsOfAnyTypeArriveAsTheyAre() {
+    context.register((any Alpha).self, lifetime: .context) { (_, value: any Hashable & Sendable) in
+      Made("\(type(of: value as Any))")
     }
+    #expect((context.link((any Alpha).self, with: 1) as? Made)?.label == "Int")
+    #expect((context.link((any Alpha).self, with: 1.0) as? Made)?.label == "Double")
+  }
+
+  /// Their `==` links the very provider.
+  struct Nosy: Hashable, Sendable {
+    let number: Int
+    let context: UDIContext
+    static func == (left: Nosy, right: Nosy) -> Bool {
+      if left.number > 0 {
+        _ = left.context.link((any Gamma).self, with: Nosy(number: left.number - 1, context: left.context))
+      }
+      return left.number == right.number
+    }
+    func hash(into hasher: inout Hasher) {}
+  }
+
+  @Test func theGraphComparesArgumentsWithNothingOpen() {
+    context.register((any Gamma).self, lifetime: .graph) { (_, nosy: Nosy) in Made("\(nosy.number)") }
+    context.register((any Alpha).self) { context in
+      Made(parts: (0..<4).map { context.link((any Gamma).self, with: Nosy(number: $0, context: context)) })
+    }
+    #expect((context.link((any Alpha).self) as? Made)?.parts.count == 4)
   }
 }

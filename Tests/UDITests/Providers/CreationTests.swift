@@ -132,6 +132,147 @@ import UDI
     #expect(root.children.isEmpty)
   }
 
+  /// A thread that has been waiting, and whose wait has ended, waits no more, even before it wakes up.
+  @Test func whoHasWaitedIsInNobodysWay() {
+    for _ in 0..<100 {
+      let context = UDIContext(tag: "context")
+      let (alphaBegun, betaBegun) = (Meeting(2), Meeting(2))
+      context.register((any Beta).self, lifetime: .context) {
+        betaBegun.arrive()
+        alphaBegun.arrive()
+        return Made("b")
+      }
+      context.register((any Alpha).self, lifetime: .context) { context in
+        alphaBegun.arrive()
+        return Made("a", parts: [try context.require((any Beta).self)])
+      }
+      onThreads([
+        {
+          #expect(throws: Never.self) { try context.require((any Beta).self) }
+          #expect(throws: Never.self) { try context.require((any Alpha).self) }
+        },
+        {
+          betaBegun.arrive()
+          #expect(throws: Never.self) { try context.require((any Alpha).self) }
+        },
+      ])
+    }
+  }
+
+  @Test func threeThreadsInACircle() {
+    for _ in 0..<50 {
+      let context = UDIContext(tag: "context")
+      let meeting = Meeting(3)
+      context.register((any Alpha).self, lifetime: .context) { context in
+        meeting.arrive()
+        return Made(parts: [try context.require((any Beta).self)])
+      }
+      context.register((any Beta).self, lifetime: .context) { context in
+        meeting.arrive()
+        return Made(parts: [try context.require((any Gamma).self)])
+      }
+      context.register((any Gamma).self, lifetime: .context) { context in
+        meeting.arrive()
+        return Made(parts: [try context.require((any Alpha).self)])
+      }
+      onThreads([
+        { #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) } },
+        { #expect(throws: UDILinkError.self) { try context.require((any Beta).self) } },
+        { #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) } },
+      ])
+    }
+  }
+
+  /// Contexts and providers that come and go within one link: what has gone is not taken for what came after it.
+  @Test func theGraphDoesNotConfuseProviders() throws {
+    let context = UDIContext(tag: "context")
+    context.register((any Gamma).self) { _ in
+      let labels = (0..<50).map { index in
+        let request = UDIContext(tag: "request")
+        request.register((any Alpha).self, lifetime: .graph) { Made("\(index)") }
+        return (request.link((any Alpha).self) as? Made)?.label ?? ""
+      }
+      return Made(labels.joined(separator: " "))
+    }
+    let made = try #require(context.link((any Gamma).self) as? Made)
+    #expect(made.label == (0..<50).map { "\($0)" }.joined(separator: " "))
+  }
+
+  @Test func aResetBeginsAnew() {
+    let context = UDIContext(tag: "context")
+    let census = Census()
+    let (begun, reset) = (Meeting(2), Meeting(2))
+    context.register((any Alpha).self, lifetime: .context) {
+      let made = Made("a", census)
+      if census.everBorn == 1 {
+        begun.arrive()
+        reset.arrive()
+      }
+      return made
+    }
+    onThreads([
+      { _ = context.link((any Alpha).self) },
+      {
+        begun.arrive()
+        context.reset()
+        let after = context.link((any Alpha).self)
+        reset.arrive()
+        #expect(after != nil && context.link((any Alpha).self) === after)
+      },
+    ])
+    #expect(census.everBorn == 2)
+  }
+
+  @Test func endlessRecursionIsAnError() {
+    let context = UDIContext(tag: "context")
+    context.register((any Alpha).self, lifetime: .context) { (context, number: Int) in
+      Made(parts: [try context.require((any Alpha).self, with: number + 1)])
+    }
+    context.register((any Beta).self, lifetime: .context) { (context, number: Int) in
+      context.reset()
+      return Made(parts: [try context.require((any Beta).self, with: number)])
+    }
+    #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: 0) }
+    #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
+    @Sendable func registerAnew(_ context: UDIContext) throws -> Made {
+      context.register((any Gamma).self, lifetime: .context) { try registerAnew($0) }
+      return Made(parts: [try context.require((any Gamma).self)])
+    }
+    context.register((any Gamma).self, lifetime: .context) { try registerAnew($0) }
+    onDeepThread { #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) } }
+  }
+
+  /// One storage for two providers: each ignores what is not its own.
+  @Test func aSharedStorageMixesNothingUp() {
+    let context = UDIContext(tag: "context")
+    let storage = Strong()
+    let shared = UDILifetime("shared", storage: .custom { storage })
+    context.register((any Alpha).self, lifetime: shared) { Made("a") }
+    context.register((any Service).self, lifetime: shared) { Plain("s") }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "a")
+    #expect((context.link((any Service).self) as? Plain)?.label == "s")
+  }
+
+  /// What a name says of itself may use the library.
+  struct Talkative: Hashable, Sendable, CustomStringConvertible {
+    let context: UDIContext
+    var description: String {
+      _ = context.link((any Service).self)
+      context.reset()
+      return "talkative"
+    }
+  }
+
+  @Test func namesAreDescribedWithNoLockHeld() {
+    let context = UDIContext(tag: "context")
+    let name = UDIName(Talkative(context: context))
+    context.register((any Alpha).self, named: name, lifetime: .context) { context in
+      Made(parts: [try context.require((any Alpha).self, named: name)])
+    }
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: name) }
+    #expect(error?.isCycle == true)
+  }
+
   @Test func manyThreadsRegisterLinkAndReset() {
     let context = UDIContext(tag: "context")
     let census = Census()

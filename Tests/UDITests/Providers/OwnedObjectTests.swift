@@ -100,4 +100,25 @@ import UDI
     let identities = seen.withLock { $0 }
     #expect(identities.count == 2 && identities[0] == identities[1])
   }
+
+  /// Attached to its owner again, or to a context above that, an owned object keeps neither alive.
+  @Test func ownedObjectsHoldNoContextThatLeadsToTheirOwner() throws {
+    weak var gone: UDIContext?
+    do {
+      let root = UDIContext(tag: "root")
+      gone = root
+      let child = try root.makeChild(tag: "child")
+      child.register((any Service).self, lifetime: .context) { context in
+        context.parent.map { Member("above").attached(to: $0) }
+      }
+      child.register((any Other).self, lifetime: .context) { Member("again") }
+      let (above, again) = (child.link((any Service).self) as? Member, child.link((any Other).self) as? Member)
+      #expect(above?.attachedContext === root)
+      again?.attachedContext = child
+      #expect(again?.attachedContext === child)
+      again?.attachedContext = root
+      #expect(again?.attachedContext === root)
+    }
+    #expect(gone == nil)
+  }
 }

@@ -204,6 +204,91 @@ import UDI
     #expect(error?.reason == .notConvertible(from: "UDITests.Plain"))
   }
 
+  /// What `implements` captures is let go of with no lock held, however its registrations go.
+  @Test func otherTypesThatWereTakenBackBeforeGoOrderly() {
+    for isReplaced in [false, true] {
+      let gone = Tally()
+      let context = UDIContext(tag: "context")
+      do {
+        let captured = Farewell { [context] in
+          _ = context.link((any Service).self)
+          gone.add()
+        }
+        context.register(Made.self) { Made() }.implements((any Alpha).self) { made in
+          _ = captured
+          return made
+        }
+      }
+      if isReplaced {
+        context.register((any Alpha).self) { Made() }
+      } else {
+        context.unregister((any Alpha).self)
+      }
+      context.unregister(Made.self)
+      #expect(gone.count == 1)
+    }
+  }
+
+  struct Wrapped: Sendable { let made: Made }
+  final class Wrapper: Gamma {
+    let made: Made
+    init(_ made: Made) { self.made = made }
+  }
+
+  @Test func otherTypesMayBeMadeOfTheInstance() {
+    context.register(Made.self, lifetime: .weak) { Made() }
+      .implements(Wrapped.self) { Wrapped(made: $0) }
+      .implements((any Gamma).self) { Wrapper($0) }
+    let made = context.link(Made.self)
+    #expect(context.link(Wrapped.self)?.made === made)
+    let wrapper = context.link((any Gamma).self)
+    #expect(wrapper != nil && wrapper === context.link((any Gamma).self))
+
+    let owner = UDIContext(tag: "owner")
+    owner.register(Made.self, lifetime: .context) { Made() }.implements((any Gamma).self) { Wrapper($0) }
+    let linked = Locked<[ObjectIdentifier]>([])
+    onThreads(4) { _ in
+      for _ in 0..<20 {
+        if let gamma = owner.link((any Gamma).self) { linked.withLock { $0.append(ObjectIdentifier(gamma)) } }
+      }
+    }
+    #expect(Set(linked.withLock { $0 }).count == 1)
+  }
+
+  @Test func aProviderDoesNotServeItself() async {
+    await #expect(processExitsWith: .failure) {
+      UDIContext(tag: "x").register(Plain.self) { Plain() }.implements(Plain.self)
+    }
+  }
+
+  @Test func whatTheFactoryLackedIsReported() {
+    context.register((any Alpha).self) { context in Made(parts: [try context.require((any Beta).self)]) }
+    let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self) }
+    #expect(linked == nil && misuse.count == 1)
+    #expect(misuse.first?.message.hasPrefix("No live UDITests.Beta is registered") == true)
+    #expect(misuse.first?.message.hasSuffix("The factory of UDITests.Alpha asked for it.") == true)
+  }
+
+  @Test func linkAllTakesEachRegistrationOnce() {
+    context.register((any Alpha).self, lifetime: .context) { context in
+      context.unregister((any Alpha).self, named: "b")
+      return Made("u")
+    }
+    context.register((any Alpha).self, named: "b", lifetime: .context) { Made("b") }
+    let (linked, misuse) = MisuseLog.during { context.linkAll((any Alpha).self) }
+    #expect(linked.compactMap { ($0 as? Made)?.label } == ["u"])
+    #expect(misuse.isEmpty)
+  }
+
+  @Test func aRegistrationThatWasTakenBackGivesNothing() {
+    let bound = Plain()
+    context.bind(bound, as: (any Service).self)
+    let registration = context.registrations(of: (any Service).self)[0]
+    #expect(registration.link() === bound)
+    context.unbind((any Service).self)
+    #expect(registration.link() == nil && registration.context == nil)
+  }
+
   // MARK: linkAll, registrations
 
   @Test func linkAllGoesOverBindingsAndProviders() throws {

@@ -125,6 +125,82 @@ import UDI
     #expect(context.link((any Alpha).self) != nil)
   }
 
+  @Test func otherThreadsWaitForABlockBelow() throws {
+    let root = UDIContext(tag: "root")
+    let coming = Meeting(2)
+    try root.makeChild(tag: "child").setUp { context in
+      coming.arrive()
+      context.register((any Alpha).self) { Made() }
+    }
+    let first = Locked(true)
+    onThreads(2) { _ in
+      let isFirst = first.withLock { first in
+        defer { first = false }
+        return first
+      }
+      if !isFirst { coming.arrive() }
+      #expect(root.link((any Alpha).self) != nil)
+    }
+  }
+
+  @MainActor @Test func aBlockOfTheMainActorBelowIsNotForgotten() async throws {
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    child.setUp { context in context.register((any Beta).self) { Made() } }
+    child.setUpOnMainActor { context in context.register((any Alpha).self) { Made() } }
+    let elsewhere = await Task.detached {
+      (
+        root.link((any Alpha).self) == nil, child.link((any Alpha).self, named: "n") == nil,
+        root.link((any Beta).self) != nil
+      )
+    }.value
+    #expect(elsewhere == (true, true, true))
+    #expect(root.link((any Alpha).self) != nil)
+  }
+
+  @Test func aBlockThatIsAddedByABlockRunsAfterIt() {
+    let journal = Journal()
+    let context = UDIContext(tag: "context") { context in
+      context.setUp { _ in journal.add("inner") }
+      journal.add("outer")
+    }
+    _ = context.link((any Alpha).self)
+    #expect(journal.all == ["outer", "inner"])
+  }
+
+  /// Only what the lookup comes to.
+  @Test func blocksBehindTheAnswerSleepOn() throws {
+    let runs = Journal()
+    let root = UDIContext(tag: "root")
+    for tag in ["a", "b"] {
+      try root.makeChild(tag: tag).setUp { context in
+        runs.add(context.tag)
+        context.register((any Alpha).self) { Made(context.tag) }
+        context.register((any Beta).self) { (_, number: Int) in Made("\(number)") }
+      }
+    }
+    root.register((any Gamma).self) { (_, number: Int) in Made("\(number)") }
+    #expect(root.link((any Gamma).self, with: 1) != nil && runs.all.isEmpty)
+    #expect((root.link((any Alpha).self) as? Made)?.label == "a")
+    #expect(runs.all == ["a"])
+    #expect(root.linkAll((any Alpha).self).count == 2)
+    #expect(runs.all == ["a", "b"])
+  }
+
+  @Test func namesAndAllAreLookedForAbove() throws {
+    func make() throws -> (UDIContext, UDIContext) {
+      let root = UDIContext(tag: "root") { context in
+        context.register((any Alpha).self, named: "a name that only this test uses") { Made() }
+      }
+      return (root, try root.makeChild(tag: "child", search: .ancestors))
+    }
+    let (first, child) = try make()
+    #expect(child.link((any Alpha).self, named: "a name that only this test uses") != nil)
+    let (second, other) = try make()
+    #expect(other.linkAll((any Alpha).self).count == 1)
+    withExtendedLifetime((first, second)) {}
+  }
+
   // MARK: Modules, inert contexts
 
   struct Letters: UDIModule {

@@ -49,7 +49,10 @@ extension Node {
       key = here
     } else {
       // Here is no such key; there may be one above, or one whose id is not its hash.
-      guard let known = KeyNames.identity(identity, name) else { return .nothing }
+      guard let known = KeyNames.identity(identity, name) else {
+        // A set-up block above may be the first to use it.
+        return sleepsAbove(search) ? .asleep : .nothing
+      }
       key = known
     }
     // As long as the key is retained no other name can be given its id.
@@ -57,6 +60,18 @@ extension Node {
     let answer = unsafe attempt(key.id, isExact: isExact, search, into: memory)
     guard case .dead = answer else { return answer }
     return unsafe answerCleaningUp(key.id, isExact: isExact, search, into: memory)
+  }
+
+  private func sleepsAbove(_ search: UDISearch?) -> Bool {
+    Tree.change { _ in
+      guard (search ?? self.search) == .ancestors else { return false }
+      var next = parent
+      while let node = next {
+        if node.sleep.contains(.own) { return true }
+        next = node.parent
+      }
+      return false
+    }
   }
 
   /// The key behind an id, if the node has a slot for it.
@@ -159,7 +174,7 @@ extension Entry {
     guard isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType else {
       return .provided(self)
     }
-    let me = Unretained<Provider>(address: Unretained(self).address)
-    return PerThread.resolution.read({ unsafe $0.writeShared(me, to: memory) }) ? .written : .provided(self)
+    let id = unsafe unsafeDowncast(self, to: Provider.self).id
+    return PerThread.resolution.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
   }
 }

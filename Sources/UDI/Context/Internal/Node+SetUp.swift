@@ -7,24 +7,41 @@ struct Sleep: OptionSet {
   static let below = Sleep(rawValue: 2)
 }
 
-/// A context's set-up block, until it has run.
+/// A context's set-up blocks that have not run yet.
 final class SetUp: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
-  let body: (UDIContext) -> Void
-  let isOnMainActor: Bool
-  /// While it runs: what other threads wait for.
-  var running: Creation?
+  struct Block {
+    let isOnMainActor: Bool
+    let body: (UDIContext) -> Void
+  }
 
-  init(isOnMainActor: Bool, _ body: @escaping (UDIContext) -> Void) {
-    PerThread.prepare()
-    self.isOnMainActor = isOnMainActor
-    self.body = body
+  private var blocks: [Block] = []
+  /// While one of them runs: what other threads wait for.
+  private(set) var running: Creation?
+
+  func add(_ block: Block) { blocks.append(block) }
+
+  /// Takes out the first block that may run here.
+  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, Creation)? {
+    guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
+    let creation = Creation(nil, maker: resolution)
+    running = creation
+    return (blocks.remove(at: index), creation)
+  }
+
+  /// - Returns: Whether all have run.
+  func end(_ creation: Creation) -> Bool {
+    creation.end(.undecided)
+    running = nil
+    return blocks.isEmpty
   }
 }
 
 extension Node {
-  /// Notes that there is a set-up block. Under the tree lock.
-  func fallAsleep(_ setUp: SetUp) {
+  /// Adds a set-up block. Under the tree lock.
+  func fallAsleep(_ block: SetUp.Block) {
+    let setUp = self.setUp ?? SetUp()
+    setUp.add(block)
     self.setUp = setUp
     lock.withLock { _ = sleep.insert(.own) }
     noteSleepBelow()
@@ -39,87 +56,137 @@ extension Node {
     }
   }
 
-  /// Looks up after running the set-up blocks that it takes: the context's own and, upwards, those above; downwards, where the
-  /// context itself has no answer, all below. No lock is held.
+  /// Looks up after running the set-up blocks that the lookup reaches. No lock is held.
+  ///
+  /// - Parameter key: The key's id, if it has one; asked again each time, because a block may be the first to use a name.
   @inline(never)
   func answerWaking(
-    _ key: @autoclosure () -> UInt64?, isExact: Bool, _ search: UDISearch?, _ context: UDIContext,
+    _ key: () -> UInt64?, isExact: Bool, _ search: UDISearch?, _ context: UDIContext,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    wake(context, search, below: false)
-    if let known = key(), Tree.change({ _ in ownEntry(known) != nil }) {
-      let answer = unsafe answerCleaningUp(known, isExact: isExact, .local, into: memory)
-      if case .nothing = answer {} else { return answer }
+    while true {
+      let hasRun = wake(context, search, for: key())
+      guard let known = key() else {
+        if hasRun { continue }
+        return .nothing
+      }
+      let answer = unsafe answerCleaningUp(known, isExact: isExact, search, into: memory)
+      // What stood in the way was dead, perhaps, and behind it is something that sleeps.
+      if case .nothing = answer, hasRun { continue }
+      return answer
     }
-    wake(context, search, below: true)
-    guard let key = key() else { return .nothing }
-    return unsafe answerCleaningUp(key, isExact: isExact, search, into: memory)
   }
 
-  /// Runs set-up blocks. No lock is held.
+  /// Runs the set-up blocks of the contexts that a lookup comes to, in search order, up to the first that has an answer.
+  /// No lock is held.
   ///
   /// - Parameters:
   ///   - context: This node's context.
-  ///   - search: The direction of the lookup that they are run for.
-  ///   - below: Whether those of the contexts below are to run, too, if the lookup goes down.
-  func wake(_ context: UDIContext, _ search: UDISearch?, below: Bool) {
-    let sleeping = Tree.change { garbage -> [UDIContext] in
-      let search = search ?? self.search
-      var contexts: [UDIContext] = []
-      var next: Node? = self
-      while let node = next {
-        if node.setUp != nil, let found = node == self ? context : node.context { contexts.append(found) }
-        next = search == .ancestors ? node.parent : nil
-      }
-      if below, search == .descendants, sleep.contains(.below) {
-        for element in BreadthFirst(self) {
-          let node = element.node
-          if node.sleep.contains(.below) { node.lock.withLock { _ = node.sleep.remove(.below) } }
-          if element.parent != nil, node.setUp != nil, let found = node.context { contexts.append(found) }
-        }
-      }
-      for context in contexts { garbage.add(context) }
-      return contexts
+  ///   - key: What is looked up; nil for anything.
+  /// - Returns: Whether one has run.
+  @discardableResult
+  func wake(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) -> Bool {
+    if lock.withLock({ sleep.isEmpty && (search ?? self.search) != .ancestors }) { return false }
+    var tried: Set<UDIContext> = []
+    var hasRun = false
+    while let sleeper = nextSleeper(context, search, for: key, after: tried) {
+      tried.insert(sleeper)
+      if sleeper.runSetUp() { hasRun = true }
     }
-    for context in sleeping { context.runSetUp() }
+    return hasRun
+  }
+
+  private func nextSleeper(
+    _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, after tried: Set<UDIContext>
+  ) -> UDIContext? {
+    Tree.change { garbage in
+      /// The node's context, if it sleeps and has not been tried.
+      func sleeper(_ node: Node) -> UDIContext? {
+        guard node.setUp != nil, let found = node == self ? context : node.context else { return nil }
+        guard tried.contains(found) else { return found }
+        garbage.add(found)
+        return nil
+      }
+      func answers(_ node: Node) -> Bool { key.map { node.ownEntry($0) != nil } ?? false }
+      switch search ?? self.search {
+      case .local: return sleeper(self)
+      case .ancestors:
+        var next: Node? = self
+        while let node = next {
+          if let found = sleeper(node) { return found }
+          if answers(node) { return nil }
+          next = node.parent
+        }
+        return nil
+      case .descendants:
+        if let found = sleeper(self) { return found }
+        if answers(self) || !sleep.contains(.below) { return nil }
+        for element in BreadthFirst(self).dropFirst() {
+          if let found = sleeper(element.node) { return found }
+          if answers(element.node) { return nil }
+        }
+        forgetSleepBelow()
+        return nil
+      }
+    }
+  }
+
+  /// Takes back what `noteSleepBelow` said, where nothing sleeps any more. Under the tree lock.
+  private func forgetSleepBelow() {
+    let branch = Array(BreadthFirst(self))
+    var sleepsBelow = [Bool](repeating: false, count: branch.count)
+    for (index, element) in branch.enumerated().reversed() {
+      if let parent = element.parent, sleepsBelow[index] || element.node.setUp != nil { sleepsBelow[parent] = true }
+      if !sleepsBelow[index], element.node.sleep.contains(.below) {
+        element.node.lock.withLock { _ = element.node.sleep.remove(.below) }
+      }
+    }
   }
 }
 
 extension UDIContext {
-  /// Runs the set-up block, or waits until it has run on another thread. Not if this thread is in the middle of it, or if waiting
-  /// would have no end.
-  fileprivate func runSetUp() {
+  /// Adds a set-up block.
+  func add(_ block: SetUp.Block) {
+    PerThread.prepare()
+    change { node, _ in node.fallAsleep(block) }
+  }
+
+  /// Runs the set-up blocks that may run here, or waits while another thread runs one. Not if this thread is in the middle of one, or
+  /// if waiting would have no end.
+  ///
+  /// - Returns: Whether one has run.
+  fileprivate func runSetUp() -> Bool {
     enum Task {
-      case run(SetUp, Creation)
+      case run(SetUp, SetUp.Block, Creation)
       case wait(Gate, Creation)
     }
     let resolution = PerThread.resolution.object
-    let task = change { node, _ -> Task? in
-      guard let setUp = node.setUp else { return nil }
-      // Until somebody comes who may run it.
-      if setUp.isOnMainActor, setUp.running == nil, !MainActorCheck.isOnMainActor { return nil }
-      if let running = setUp.running {
-        return (try? running.prepareToWait(resolution)).map { .wait($0, running) }
+    var hasRun = false
+    while true {
+      let task = change { node, garbage -> Task? in
+        guard let setUp = node.setUp else { return nil }
+        if let running = setUp.running {
+          return (try? running.prepareToWait(resolution)).map { .wait($0, running) }
+        }
+        let begun = setUp.begin(isOnMainActor: MainActorCheck.isOnMainActor, resolution)
+        return begun.map { .run(setUp, $0, $1) }
       }
-      let creation = Creation(nil, maker: resolution)
-      setUp.running = creation
-      return .run(setUp, creation)
-    }
-    switch task {
-    case nil: break
-    case .wait(let gate, let creation):
-      gate.wait()
-      _ = creation.takeOutcome(resolution)
-    case .run(let setUp, let creation):
-      setUp.body(self)
-      change { node, garbage in
-        if node.setUp === setUp {
+      switch task {
+      case nil: return hasRun
+      case .wait(let gate, let creation):
+        gate.wait()
+        _ = creation.takeOutcome(resolution)
+        hasRun = true
+      case .run(let setUp, let block, let creation):
+        block.body(self)
+        hasRun = true
+        change { node, garbage in
+          garbage.add(setUp)
+          garbage.add(creation)
+          guard setUp.end(creation), node.setUp === setUp else { return }
           node.setUp = nil
           node.lock.withLock { _ = node.sleep.remove(.own) }
         }
-        setUp.running = nil
-        garbage.add(setUp)
-        creation.end(.undecided)
       }
     }
   }

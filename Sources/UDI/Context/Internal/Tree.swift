@@ -48,6 +48,9 @@ enum Tree {
   /// Guarded by `lock`, which excludes overlapping accesses: where each instance is bound, whichever context it is in.
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
+  /// Guarded by `lock`: how many providers there have been.
+  @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
+
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
 

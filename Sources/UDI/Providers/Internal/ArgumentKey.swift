@@ -20,7 +20,9 @@ final class ArgumentKey: Hashable, @unchecked Sendable {
 
   @usableFromInline
   static func == (left: ArgumentKey, right: ArgumentKey) -> Bool {
-    left.digest == right.digest && left.values == right.values
+    // `AnyHashable` alone would find 1 and 1.0 equal.
+    left.digest == right.digest
+      && left.values.elementsEqual(right.values) { type(of: $0.base) == type(of: $1.base) && $0 == $1 }
   }
 
   @usableFromInline

@@ -1,4 +1,6 @@
 /// An instance that is being made, for all who want it: one thread runs the factory, the others wait for that instance alone.
+///
+/// A set-up block that runs is one, too, which makes nothing.
 final class Creation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
@@ -11,8 +13,8 @@ final class Creation: @unchecked Sendable {
 
   /// What makes it; nil for a set-up block.
   let provider: Provider?
-  /// The thread that makes it. It outlives the creation, which ends on it.
-  let maker: Unretained<Resolution>
+  /// The thread that makes it; held, because others look at it until they know that the creation has ended.
+  let maker: Resolution
   /// Nil until it has ended.
   private var outcome: Outcome?
   /// What the other threads wait at; made by the first of them.
@@ -20,7 +22,7 @@ final class Creation: @unchecked Sendable {
 
   init(_ provider: Provider?, maker: Resolution) {
     self.provider = provider
-    self.maker = Unretained(maker)
+    self.maker = maker
   }
 
   /// Gets ready to wait. Under the tree lock.
@@ -29,9 +31,10 @@ final class Creation: @unchecked Sendable {
   ///   perhaps, for something that this thread makes.
   func prepareToWait(_ resolution: Resolution) throws -> Gate {
     var chain = [self]
-    while let last = chain.last {
-      if last.maker == Unretained(resolution) { throw ProviderFailure.cycle(Self.path(chain)) }
-      guard let next = last.maker.read({ $0.waitingFor }) else { break }
+    // Where a creation has ended, its maker waits no more, even if it has not woken up yet to say so.
+    while let last = chain.last, last.outcome == nil {
+      if last.maker === resolution { throw ProviderFailure.cycle(Self.path(chain)) }
+      guard let next = last.maker.waitingFor else { break }
       chain.append(next)
     }
     resolution.waitingFor = self
@@ -43,12 +46,11 @@ final class Creation: @unchecked Sendable {
 
   /// What has to be made for what, beginning and ending with the last of the chain, which this thread makes. All other threads in
   /// the chain wait, and cannot go on without the tree lock, so that what they are making does not change meanwhile.
-  private static func path(_ chain: [Creation]) -> [String] {
-    var path: [String] = []
-    for creation in [chain[chain.count - 1]] + chain.dropLast() {
-      path += creation.maker.read { $0.path(from: creation) }
-    }
-    return path + [chain[chain.count - 1].provider?.description].compactMap(\.self)
+  private static func path(_ chain: [Creation]) -> [KeyIdentity] {
+    var path: [KeyIdentity] = []
+    for creation in [chain[chain.count - 1]] + chain.dropLast() { path += creation.maker.path(from: creation) }
+    if let provider = chain[chain.count - 1].provider { path.append(provider.key) }
+    return path
   }
 
   /// Ends it, and lets those go on who wait. Under the tree lock.
@@ -59,7 +61,8 @@ final class Creation: @unchecked Sendable {
 
   /// How it has ended, for a thread that has waited. Not under a lock.
   func takeOutcome(_ resolution: Resolution) -> Outcome {
-    Tree.change { _ in
+    Tree.change { garbage in
+      if let waited = resolution.waitingFor { garbage.add(waited) }
       resolution.waitingFor = nil
       return outcome ?? .undecided
     }

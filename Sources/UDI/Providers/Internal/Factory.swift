@@ -56,7 +56,7 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
 @usableFromInline
 final class Alias: Provider, @unchecked Sendable {
   // Unchecked: it adds constants.
-  private let target: Provider
+  let target: Provider
   private let convert: (Made) -> Made?
 
   @usableFromInline
@@ -69,16 +69,29 @@ final class Alias: Provider, @unchecked Sendable {
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
+    if let present = converted(from: made) { return present }
     guard let converted = convert(made) else { throw ProviderFailure.notConvertible(from: target.madeType) }
-    Tree.change { garbage in
+    let other = Tree.change { garbage -> Made? in
       // Only what the provider shows, which is the same object; and only while both are registered.
-      guard node != nil, let original = target.shown, let present = original.made else { return }
+      guard node != nil, let original = target.shown, let present = original.made else { return nil }
       garbage.add(present.object)
-      guard present.object === made.object else { return }
-      let old = shown
-      show(MadeEntry(converted, self, isWeak: original.owned == nil))
-      if let old { garbage.add(old) }
+      guard present.object === made.object else { return nil }
+      // Another thread may have been faster; what it made of it is the one then.
+      if let other = shown?.made(from: made) { return other }
+      let isWeak = original.owned == nil
+      guard !isWeak || !converted.isBox else { return nil }
+      if let shown { garbage.add(shown) }
+      show(MadeEntry(converted, self, isWeak: isWeak, origin: made))
+      return nil
     }
-    return converted
+    return other ?? converted
+  }
+
+  /// What was made of an instance before, and is kept as long as that is.
+  private func converted(from made: Made) -> Made? {
+    Tree.change { garbage in
+      if let shown { garbage.add(shown) }
+      return shown?.made(from: made)
+    }
   }
 }

@@ -10,8 +10,8 @@ final class Holder: @unchecked Sendable {
   let storage: (any UDIStorage)?
   private(set) var entry: MadeEntry?
   private var creation: Creation?
-  /// Whether what is being made was dropped before it was there.
-  private var isDropped = false
+  /// Whether its provider has let go of it, because it held nothing.
+  private var isDetached = false
 
   /// Not under a lock: makes the user's storage.
   init(_ provider: Provider, _ arguments: ArgumentKey?) {
@@ -24,7 +24,9 @@ final class Holder: @unchecked Sendable {
     case found(Made)
     case wait(Gate, Creation)
     /// The caller is to make one, for this context, and then to call `keep` or `end`.
-    case make(UDIContext)
+    case make(UDIContext, Creation)
+    /// The holder is in use no more: another one is to be asked for.
+    case again
     case gone
   }
 
@@ -35,6 +37,7 @@ final class Holder: @unchecked Sendable {
     let provider = provider.object
     return try Tree.change { garbage in
       guard let node = provider.node else { return .gone }
+      if isDetached { return .again }
       if let entry {
         if let made = entry.made { return .found(made) }
         self.entry = nil
@@ -43,22 +46,24 @@ final class Holder: @unchecked Sendable {
       }
       if let creation { return .wait(try creation.prepareToWait(resolution), creation) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      creation = Creation(provider, maker: resolution)
-      isDropped = false
-      return .make(owner)
+      let new = Creation(provider, maker: resolution)
+      creation = new
+      return .make(owner, new)
     }
   }
 
   /// Keeps what the caller has made, and gives it to those who wait for it.
-  func keep(_ made: Made) {
+  func keep(_ made: Made, _ creation: Creation) {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
     if isWeak, made.isBox { provider.reportWeakValue(made) }
     let wasDropped = Tree.change { garbage in
-      defer { end(.made(made), &garbage) }
-      guard provider.node != nil, !isDropped else { return true }
+      let isCurrent = self.creation === creation
+      end(creation, .made(made), &garbage)
+      guard provider.node != nil, isCurrent else { return true }
       guard storage == nil, !(isWeak && made.isBox) else { return false }
-      let new = MadeEntry(made, provider, isWeak: isWeak)
+      let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
+      if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }
       return false
@@ -67,23 +72,27 @@ final class Holder: @unchecked Sendable {
   }
 
   /// Ends the making without keeping anything.
-  func end(_ outcome: Creation.Outcome) {
-    Tree.change { garbage in end(outcome, &garbage) }
+  func end(_ creation: Creation, _ outcome: Creation.Outcome) {
+    Tree.change { garbage in end(creation, outcome, &garbage) }
   }
 
-  private func end(_ outcome: Creation.Outcome, _ garbage: inout Garbage) {
-    guard let creation else { return }
-    self.creation = nil
+  private func end(_ creation: Creation, _ outcome: Creation.Outcome, _ garbage: inout Garbage) {
+    if self.creation === creation { self.creation = nil }
     creation.end(outcome)
     garbage.add(creation)
   }
 
-  /// Lets go of what is kept, and will not keep what is being made. Under the tree lock.
+  /// Lets go of what is kept, and of what is being made: that goes to those who wait for it already, and the next one begins anew.
+  /// Under the tree lock.
   func drop(_ garbage: inout Garbage) {
-    isDropped = true
+    if let creation { garbage.add(creation) }
+    creation = nil
     if let entry { garbage.add(entry) }
     entry = nil
   }
+
+  /// Takes it out of use. Under the tree lock.
+  func detach() { isDetached = true }
 
   /// Whether something is kept or being made. Under the tree lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
@@ -118,7 +127,7 @@ struct Holders {
     for (digest, holders) in byArguments {
       var used: [Holder] = []
       for holder in holders {
-        if holder.isInUse(&garbage) { used.append(holder) }
+        if holder.isInUse(&garbage) { used.append(holder) } else { holder.detach() }
         garbage.add(holder)
       }
       byArguments[digest] = used.isEmpty ? nil : used
@@ -130,12 +139,9 @@ struct Holders {
   ///
   /// - Returns: The user's storages, to be reset when the lock was given back.
   mutating func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
+    // They stay, for those who are on their way to them.
     let all = find(nil) + byArguments.values.joined()
-    for holder in all {
-      holder.drop(&garbage)
-      garbage.add(holder)
-    }
-    byArguments = [:]
+    for holder in all { holder.drop(&garbage) }
     return all.compactMap(\.storage)
   }
 }
@@ -169,10 +175,15 @@ final class MadeEntry: Entry, @unchecked Sendable {
   /// The instance or its box, where it is owned.
   let owned: AnyObject?
   private let provider: Unretained<Provider>
+  /// The instance that this one was made of, where that is another one; it is not held.
+  private let origin: UInt?
 
-  /// - Parameter isWeak: Whether somebody else keeps it.
-  init(_ made: Made, _ provider: Provider, isWeak: Bool) {
+  /// - Parameters:
+  ///   - isWeak: Whether somebody else keeps it.
+  ///   - origin: What it was made of, by an alias.
+  init(_ made: Made, _ provider: Provider, isWeak: Bool, origin: Made?) {
     self.provider = Unretained(provider)
+    self.origin = origin.map { Unretained($0.object).address }
     owned = isWeak ? nil : made.object
     if isWeak {
       super.init(.observed, made.form, key: provider.key, isExact: provider.makesExactType, provider.site)
@@ -187,6 +198,9 @@ final class MadeEntry: Entry, @unchecked Sendable {
   var made: Made? {
     (owned ?? object).map { Made(object: $0, form: form, isBox: kind == .boxed) }
   }
+
+  /// The instance, if it was made of this one.
+  func made(from original: Made) -> Made? { origin == Unretained(original.object).address ? made : nil }
 
   override func withdraw(_ garbage: inout Garbage) {
     provider.object.forget(self, &garbage)

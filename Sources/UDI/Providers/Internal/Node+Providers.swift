@@ -35,8 +35,11 @@ extension Node {
   /// Ends a provider that is no longer in the table, and with it the other types that it serves.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     var storages = provider.leave(&garbage)
-    if provider.aliases.isEmpty { return storages }
-    for alias in provider.takeAliases() { storages += unregister(alias, &garbage) }
+    if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
+    for alias in provider.takeAliases() {
+      garbage.add(alias)
+      storages += unregister(alias, &garbage)
+    }
     return storages
   }
 
@@ -61,7 +64,7 @@ extension Node {
       // Before `leave`, which would correct slots that go anyway.
       provider.node = nil
       storages += provider.leave(&garbage)
-      provider.aliases = []
+      for alias in provider.takeAliases() { garbage.add(alias) }
     }
     return storages
   }

@@ -9,8 +9,8 @@ extension Provider {
     /// The context that the factory gets.
     @usableFromInline let context: UDIContext
     let resolution: Unretained<Resolution>
-    /// What will keep it; nil where nothing will.
-    let holder: Holder?
+    /// What will keep it, and what others wait for; nil where nothing will.
+    let keeping: (holder: Holder, creation: Creation)?
     /// Held for the `Resolution.Frame`.
     let arguments: ArgumentKey?
   }
@@ -37,7 +37,7 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = arguments.isEmpty ? nil : ArgumentKey(arguments)
+    let key = try sharing == .unique ? ArgumentKey(arguments) : keyForKeeping(arguments)
     switch sharing {
     case .unique: break
     case .graph:
@@ -47,22 +47,41 @@ extension Provider {
     }
     try rejectOtherActors()
     try resolution.read { try $0.push(self, context, key, isShared: false) }
-    return .make(Making(context: context, resolution: resolution, holder: nil, arguments: key))
+    return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
   }
 
   private final func rejectOtherActors() throws {
     if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
   }
 
+  /// What tells apart the instances that are kept for different arguments.
+  private final func keyForKeeping(_ arguments: [Any]) throws -> ArgumentKey? {
+    guard arguments.count == argumentTypes.count else {
+      throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments.map { type(of: $0) })
+    }
+    if arguments.isEmpty { return nil }
+    guard let key = ArgumentKey(arguments) else {
+      throw ProviderFailure.unhashable(arguments.filter { !($0 is any Hashable) }.map { type(of: $0) })
+    }
+    return key
+  }
+
+  /// What the user's storage keeps. Of another provider's it might be anything.
+  private final func load(_ storage: (any UDIStorage)?) -> Made? {
+    guard let kept = storage?.load(), kept.provider == id else { return nil }
+    return kept.made
+  }
+
   private final func beginShared(
     _ context: UDIContext, _ arguments: ArgumentKey?, _ resolution: Unretained<Resolution>
   ) throws -> Step {
-    let holder = holder(for: arguments)
+    var holder = holder(for: arguments)
     while true {
-      if let kept = holder.storage?.load() { return .found(kept.made) }
+      if let kept = load(holder.storage) { return .found(kept) }
       switch try holder.claim(context, resolution.object) {
       case .found(let made): return .found(made)
       case .gone: return .gone
+      case .again: holder = self.holder(for: arguments)
       case .wait(let gate, let creation):
         gate.wait()
         switch creation.takeOutcome(resolution.object) {
@@ -70,20 +89,21 @@ extension Provider {
         case .failed(let error): throw error
         case .undecided: continue
         }
-      case .make(let owner):
+      case .make(let owner, let creation):
         do {
           // Somebody may have made one between the two looks.
-          if let kept = holder.storage?.load() {
-            holder.end(.made(kept.made))
-            return .found(kept.made)
+          if let kept = load(holder.storage) {
+            holder.end(creation, .made(kept))
+            return .found(kept)
           }
           try rejectOtherActors()
           try resolution.object.push(self, owner, arguments, isShared: true)
         } catch {
-          holder.end(.undecided)
+          holder.end(creation, .undecided)
           throw error
         }
-        return .make(Making(context: owner, resolution: resolution, holder: holder, arguments: arguments))
+        return .make(
+          Making(context: owner, resolution: resolution, keeping: (holder, creation), arguments: arguments))
       }
     }
   }
@@ -96,10 +116,10 @@ extension Provider {
   @usableFromInline
   final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
-    attach(made, to: context, isOwned: making.holder != nil && sharing != .weak)
-    if let holder = making.holder {
-      holder.storage?.store(UDIMade(made: made))
-      holder.keep(made)
+    attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
+    if let (holder, creation) = making.keeping {
+      holder.storage?.store(UDIMade(made: made, provider: id))
+      holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
@@ -113,10 +133,15 @@ extension Provider {
   @usableFromInline
   final func fail(_ making: Making, _ error: any Error) -> any Error {
     // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
-    making.holder?.end(isCycle(error) ? .undecided : .failed(error))
+    if let (holder, creation) = making.keeping {
+      holder.end(creation, isCycle(error) ? .undecided : .failed(error))
+    }
     making.resolution.read { $0.pop() }
     return error
   }
+
+  /// The error that stands for an entry that is gone.
+  @usableFromInline static var nothing: any Error { ProviderFailure.nothing }
 
   /// The error that stands for a factory that returned nil.
   @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
@@ -175,7 +200,7 @@ extension Provider {
   /// The same for an instance that is a value, or whose form is not known.
   @usableFromInline
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
-    end(Making(context: context, resolution: resolution, holder: nil, arguments: nil), made, [], isFresh: false)
+    end(Making(context: context, resolution: resolution, keeping: nil, arguments: nil), made, [], isFresh: false)
   }
 
   /// - Returns: The error.
@@ -216,12 +241,14 @@ extension Provider {
     }
     let attachment = member._attachedContext
     if let present = attachment.context {
-      // The factory did it. The context must not own what holds it.
-      if isOwned, present === context { attachment.loosen() }
+      // The factory did it.
+      if isOwned { attachment.setOwner(context) }
+      withExtendedLifetime(present) {}
       return
     }
     attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-    attachment.attach(to: context, isWeak: isOwned)
+    if isOwned { attachment.setOwner(context) }
+    attachment.attach(to: context)
     member.didAttachContext()
   }
 }

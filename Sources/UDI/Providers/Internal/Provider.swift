@@ -44,6 +44,9 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
+  /// Tells it from all other providers that there are and were: by its address alone a later one could be taken for it. Settled when
+  /// the provider comes into a context.
+  @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   /// Whether its factory may only run on the main actor.
   let isOnMainActor: Bool
   /// Whether something is to be called at the end of the outermost link.
@@ -88,6 +91,7 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { argumentTypesIfAny ?? [] }
   final var hasArguments: Bool { argumentTypesIfAny != nil }
 
+  final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
 
@@ -154,6 +158,8 @@ extension Provider {
   /// Comes into a context.
   final func enter(_ node: Node) {
     self.node = node
+    unsafe Tree.providerCount += 1
+    unsafe uncheckedID = Tree.providerCount
     serial = node.nextSerial
     node.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
@@ -201,9 +207,13 @@ extension Provider {
 
 /// Why a provider has nothing to give; the verbs make a `UDILinkError` of it. What a factory throws itself is passed on as it is.
 enum ProviderFailure: Error {
-  case cycle([String])
+  case cycle([KeyIdentity])
   case returnedNil
   case onlyOnMainActor
   case arguments(wanted: [Any.Type], given: [Any.Type])
+  /// Which cannot tell apart what has to be kept for them.
+  case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
+  /// There is nothing any more.
+  case nothing
 }

@@ -23,7 +23,7 @@ final class Resolution {
 
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
-  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: Made] = [:]
+  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
 
   /// What is to be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [() -> Void] = []
@@ -34,14 +34,16 @@ final class Resolution {
   init() {}
 
   private struct GraphElement: CompactTableElement {
+    /// The provider's `id`.
     let key: UInt
     let made: Made
     static func hash(_ key: UInt) -> UInt { scrambled(key) }
   }
 
+  /// By provider and the hash of the arguments, which are compared with no access to this under way: their `==` is the user's.
   private struct GraphKey: Hashable {
     let provider: UInt
-    let arguments: ArgumentKey
+    let digest: Int
   }
 }
 
@@ -50,29 +52,36 @@ final class Resolution {
 extension Resolution {
   /// So often may a factory be inside itself, with other arguments or contexts each time, before that is taken for a cycle.
   private static var deepestNesting: Int { 200 }
+  /// So many factories may be inside one another, before that is taken for one that registers itself anew.
+  private static var mostFrames: Int { 1000 }
 
   /// Notes that a factory begins.
   ///
   /// - Throws: `ProviderFailure.cycle` if it runs already, for the same context and arguments.
   @inline(__always)
   func push(_ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool) throws {
-    if unsafe frames.count > 0, !isShared { try rejectCycle(provider, context, arguments) }
+    if unsafe frames.count > 0 { try rejectCycle(provider, context, arguments, isShared: isShared) }
     unsafe frames.append(
       Frame(
         provider: Unretained(provider), context: Unretained(context), arguments: arguments.map { Unretained($0) }))
   }
 
-  private func rejectCycle(_ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?) throws {
+  private func rejectCycle(
+    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool
+  ) throws {
     let (reference, place) = (Unretained(provider), Unretained(context))
     var nesting = 0
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
       let frame = unsafe frames[index]
+      // Of what is kept another thread may be the maker: that a thread waits for itself is found where it would begin to.
       let isSame =
-        frame.context == place && frame.arguments?.object == arguments && (arguments != nil || !provider.hasArguments)
-      if isSame || nesting > Self.deepestNesting {
-        throw ProviderFailure.cycle(path(from: index) + [provider.description])
-      }
+        !isShared && frame.context == place && frame.arguments?.object == arguments
+        && (arguments != nil || !provider.hasArguments)
+      if isSame || nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
+    }
+    if unsafe frames.count >= Self.mostFrames {
+      throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key])
     }
   }
 
@@ -98,7 +107,7 @@ extension Resolution {
     unsafe hasRemains = false
     // Taken out before it is released: a `deinit` may link, and that is another outermost link.
     if unsafe !graphWithArguments.isEmpty {
-      var shared: [GraphKey: Made] = [:]
+      var shared: [GraphKey: [(ArgumentKey, Made)]] = [:]
       unsafe swap(&shared, &graphWithArguments)
       _ = consume shared
     }
@@ -127,13 +136,13 @@ extension Resolution {
     _ = consume called
   }
 
-  /// The names of the factories that run, from one of them on.
-  private func path(from index: Int) -> [String] {
-    unsafe (index..<frames.count).map { unsafe frames[$0].provider.object.description }
+  /// The keys of the factories that run, from one of them on.
+  private func path(from index: Int) -> [KeyIdentity] {
+    unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
-  /// The names of the factories that run, from the one on that makes something.
-  func path(from creation: Creation) -> [String] {
+  /// The keys of the factories that run, from the one on that makes something.
+  func path(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(from: unsafe (0..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
   }
@@ -144,17 +153,17 @@ extension Resolution {
 extension Resolution {
   /// Writes what is shared, if it is an object that can be written, to memory for an optional of its type.
   @inline(__always)
-  func writeShared(_ provider: Unretained<Provider>, to memory: UnsafeMutableRawPointer) -> Bool {
-    guard let place = unsafe graph.find(provider.address) else { return false }
+  func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
+    guard let place = unsafe graph.find(provider) else { return false }
     guard place.element.made.form.isComplete else { return false }
     unsafe place.element.made.form.write(place.element.made.object, to: memory)
     return true
   }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
-    let address = Unretained(provider).address
-    guard let arguments else { return unsafe graph.find(address)?.element.made }
-    return unsafe graphWithArguments[GraphKey(provider: address, arguments: arguments)]
+    guard let arguments else { return unsafe graph.find(provider.id)?.element.made }
+    let candidates = unsafe graphWithArguments[GraphKey(provider: provider.id, digest: arguments.digest)]
+    return candidates?.first { $0.0 == arguments }?.1
   }
 
   /// Shares what was just made and was not there before.
@@ -162,17 +171,16 @@ extension Resolution {
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
-      GraphElement(key: Unretained(provider).address, made: Made(object: object, form: form, isBox: false)),
-      initialCapacity: 16)
+      GraphElement(key: provider.id, made: Made(object: object, form: form, isBox: false)), initialCapacity: 16)
   }
 
   func share(_ made: Made, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
-    let address = Unretained(provider).address
     if let arguments {
-      unsafe graphWithArguments[GraphKey(provider: address, arguments: arguments)] = made
-    } else if unsafe graph.find(address) == nil {
-      unsafe graph.insert(GraphElement(key: address, made: made), initialCapacity: 16)
+      unsafe graphWithArguments[GraphKey(provider: provider.id, digest: arguments.digest), default: []].append(
+        (arguments, made))
+    } else if unsafe graph.find(provider.id) == nil {
+      unsafe graph.insert(GraphElement(key: provider.id, made: made), initialCapacity: 16)
     }
   }
 }
