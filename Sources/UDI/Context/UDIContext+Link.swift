@@ -6,8 +6,9 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under; one without a name is not found by name, nor the other way round.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order, or nil.
-  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit).
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit). And what factories and set-up
+  ///   blocks take, where they run.
   @inlinable
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -21,8 +22,9 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under; one without a name is not found by name, nor the other way round.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order, or nil.
-  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit).
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit). And what factories and set-up
+  ///   blocks take, where they run.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -36,7 +38,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   @inlinable
@@ -52,7 +54,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
@@ -68,7 +70,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   // Where the place is optional the other form is meant, which the compiler does not know.
@@ -83,7 +85,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   @inlinable
@@ -98,7 +100,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   // Where the place is optional the other form is meant, which the compiler does not know.
@@ -113,7 +115,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
@@ -126,7 +128,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
   /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
   ///   O(keys at this context, and for `.ancestors` at those above it).
   @inlinable
@@ -141,7 +143,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
   /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
   ///   O(keys at this context, and for `.ancestors` at those above it).
   @inlinable @preconcurrency @MainActor
@@ -155,7 +157,7 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - name: Their name.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
   /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -170,7 +172,7 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - name: Their name; nil for those without one.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
   /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(

@@ -1,4 +1,5 @@
-/// A node of the tree: it has a tag, a parent, ordered children, and holds dependencies weakly.
+/// A node of the tree: it has a tag, a parent, ordered children, holds what is bound in it weakly, and has providers that make what is
+/// not there.
 ///
 /// ```swift
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -8,7 +9,7 @@
 /// ```
 ///
 /// A parent holds its children strongly, a child holds its parent weakly: whoever holds a context holds all below it, and
-/// removing a child from its parent lets go of the branch. Binding never keeps a dependency alive.
+/// removing a child from its parent lets go of the branch. Binding never keeps a dependency alive; a context owns only what a provider made for it.
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and its cost does not depend on the size of
 /// the tree.

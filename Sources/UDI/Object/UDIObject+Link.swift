@@ -94,7 +94,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
@@ -112,7 +112,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
@@ -137,7 +137,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
@@ -156,7 +156,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
@@ -174,7 +174,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -190,7 +190,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instances in search order, those of one context in the order in which they were bound.
+  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
@@ -207,7 +207,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -225,7 +225,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instances in search order, at most one of each context.
+  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(

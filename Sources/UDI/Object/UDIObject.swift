@@ -17,7 +17,8 @@
 /// `@MainActor UDIObject`, or plain `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
-/// An object holds the context that it is attached to strongly; a context never holds an object. Every verb works from the
+/// An object holds the context that it is attached to strongly; a context never holds what is bound in it. (What a provider made,
+/// and its context owns, refers to that context weakly instead.) Every verb works from the
 /// object's *effective context*: the one it is attached to, or ``AppContext`` while it is attached to none.
 public protocol UDIObject: AnyObject {
   /// The object's attachment. Store it: `let _attachedContext = UDIAttachment()`.

@@ -78,7 +78,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   @inlinable
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -91,7 +91,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   @inlinable
   public func require<Dependency: Sendable>(
@@ -100,7 +100,7 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, key.name, search)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor whose factory takes arguments; a live binding comes first here, too.
+  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -119,7 +119,7 @@ extension UDIContext {
     return lookUp(type, name, search, arguments, isFresh: false)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there and whose factory takes arguments.
+  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -139,7 +139,7 @@ extension UDIContext {
     return try lookUpOrThrow(type, name, search, arguments, isFresh: false)
   }
 
-  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor, whatever its lifetime; what it keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -153,7 +153,7 @@ extension UDIContext {
     lookUp(type, name, search, [], isFresh: true)
   }
 
-  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor with arguments; what it keeps stays.
+  /// Has a provider make another instance, with arguments, of a dependency that is not `Sendable`, on the main actor.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -172,12 +172,12 @@ extension UDIContext {
     return lookUp(type, name, search, arguments, isFresh: true)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor by its key.
+  /// Looks up a dependency that is not `Sendable` by its key, on the main actor.
   ///
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -185,12 +185,12 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, search)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there by its key.
+  /// Looks up a dependency that must be there and is not `Sendable` by its key, on the main actor.
   ///
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
@@ -205,7 +205,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   @inlinable @MainActor
   public func linkOnMainActor<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -219,7 +219,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The live instance that comes first in search order.
+  /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   @inlinable @MainActor
   public func requireOnMainActor<Dependency: Sendable>(

@@ -29,7 +29,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -60,7 +60,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
@@ -93,7 +93,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -126,7 +126,7 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -145,7 +145,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory of something that is not `Sendable`, on the main actor that needs no context.
+  /// Registers a factory that needs no context, of something that is not `Sendable`, on the main actor.
   /// Otherwise the same.
   ///
   /// - Parameters:
@@ -158,7 +158,7 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
@@ -177,7 +177,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory that runs on the main actor only that needs no context.
+  /// Registers a factory that needs no context and runs on the main actor only.
   ///
   /// A lookup on the main actor makes it in place; one elsewhere finds what was made and is kept, and is a miss
   /// before that: await ``linkOnMainActor(_:named:search:)`` there.
@@ -192,7 +192,7 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -261,7 +261,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -281,7 +281,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory of something that is not `Sendable`, on the main actor with arguments.
+  /// Registers a factory with arguments of something that is not `Sendable`, on the main actor.
   /// Otherwise the same.
   ///
   /// - Parameters:
@@ -310,7 +310,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory of something that is not `Sendable`, on the main actor with arguments, and something to call afterwards.
+  /// Registers a factory with arguments of something that is not `Sendable`, and something to call afterwards, on the main actor.
   /// Otherwise the same.
   ///
   /// - Parameters:
@@ -323,7 +323,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
@@ -343,7 +343,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory that runs on the main actor only with arguments.
+  /// Registers a factory with arguments that runs on the main actor only.
   ///
   /// A lookup on the main actor makes it in place; one elsewhere finds what was made and is kept, and is a miss
   /// before that: await ``linkOnMainActor(_:named:search:)`` there.
@@ -374,7 +374,7 @@ extension UDIContext {
     return .of(provider)
   }
 
-  /// Registers a factory that runs on the main actor only with arguments, and something to call afterwards.
+  /// Registers a factory with arguments that runs on the main actor only, and something to call afterwards.
   ///
   /// A lookup on the main actor makes it in place; one elsewhere finds what was made and is kept, and is a miss
   /// before that: await ``linkOnMainActor(_:named:search:)`` there.
@@ -389,7 +389,7 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other.
+  ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable

@@ -56,7 +56,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -65,7 +65,7 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor whose factory takes arguments; a live binding comes first here, too.
+  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -87,7 +87,7 @@ extension UDIObject {
     return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor that must be there and whose factory takes arguments.
+  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -113,14 +113,14 @@ extension UDIObject {
     return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
   }
 
-  /// Looks up a dependency that is not `Sendable`, on the main actor by its key, to use it at once.
+  /// Looks up a dependency that is not `Sendable` by its key, to use it at once, on the main actor.
   ///
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The live instance that comes first in search order, or nil.
+  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,

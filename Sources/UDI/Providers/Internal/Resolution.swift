@@ -71,14 +71,17 @@ extension Resolution {
   ) throws {
     let (reference, place) = (Unretained(provider), Unretained(context))
     var nesting = 0
+    var latest: Int?
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
+      latest = latest ?? index
       let frame = unsafe frames[index]
       // Of what is kept another thread may be the maker: that a thread waits for itself is found where it would begin to.
       let isSame =
         !isShared && frame.context == place && frame.arguments?.object == arguments
         && (arguments != nil || !provider.hasArguments)
-      if isSame || nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
+      if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
+      if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
     if unsafe frames.count >= Self.mostFrames {
       throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key])
