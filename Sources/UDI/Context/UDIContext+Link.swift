@@ -1,4 +1,7 @@
 /// Linking: asking for a dependency. Each verb stands here twice, see `UDIContext+Bind.swift`.
+///
+/// Of the forms of `require` that leave the type to the place, the one for places that are not optional is disfavored: the
+/// compiler would otherwise take an optional place for one that asks for an optional.
 extension UDIContext {
   /// Looks up a dependency.
   ///
@@ -73,7 +76,6 @@ extension UDIContext {
   /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
-  // Where the place is optional the other form is meant, which the compiler does not know.
   @_disfavoredOverload
   @inlinable
   public func require<Dependency: Sendable>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {
@@ -103,7 +105,6 @@ extension UDIContext {
   /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``link(_:named:search:)``.
-  // Where the place is optional the other form is meant, which the compiler does not know.
   @_disfavoredOverload
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {

@@ -162,12 +162,6 @@ extension Provider {
     return resolution
   }
 
-  /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
-  @inline(__always)
-  private final var isQuick: Bool {
-    sharing.rawValue <= UDILifetime.Sharing.graph.rawValue && !completes && !isOnMainActor
-  }
-
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:

@@ -42,6 +42,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context.
   @exclusivity(unchecked) private final var uncheckedLifetime: UDILifetime?
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
+  @exclusivity(unchecked) private final var uncheckedIsQuick = false
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
   /// Tells it from all other providers that there are and were: by its address alone a later one could be taken for it. Settled when
@@ -91,6 +92,8 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { argumentTypesIfAny ?? [] }
   final var hasArguments: Bool { argumentTypesIfAny != nil }
 
+  /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
+  final var isQuick: Bool { unsafe uncheckedIsQuick }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
@@ -163,9 +166,9 @@ extension Provider {
     serial = node.nextSerial
     node.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
-    guard let chosen = unsafe uncheckedLifetime?.sharing else { return }
-    unsafe uncheckedSharing = chosen
-    if chosen == .graph, isFactory { kind = .graphProvider }
+    if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
+    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
+    if sharing == .graph, isFactory { kind = .graphProvider }
   }
 
   /// Leaves its context, which has let go of it, and lets go of everything it made.

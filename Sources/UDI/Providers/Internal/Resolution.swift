@@ -52,20 +52,21 @@ final class Resolution {
 extension Resolution {
   /// So often may a factory be inside itself, with other arguments or contexts each time, before that is taken for a cycle.
   private static var deepestNesting: Int { 200 }
-  /// So many factories may be inside one another, before that is taken for one that registers itself anew.
-  private static var mostFrames: Int { 1000 }
 
   /// Notes that a factory begins.
   ///
   /// - Throws: `ProviderFailure.cycle` if it runs already, for the same context and arguments.
   @inline(__always)
   func push(_ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool) throws {
-    if unsafe frames.count > 0 { try rejectCycle(provider, context, arguments, isShared: isShared) }
+    if unsafe frames.isDeep || frames.contains(provider) {
+      try rejectCycle(provider, context, arguments, isShared: isShared)
+    }
     unsafe frames.append(
       Frame(
         provider: Unretained(provider), context: Unretained(context), arguments: arguments.map { Unretained($0) }))
   }
 
+  @inline(never)
   private func rejectCycle(
     _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool
   ) throws {
@@ -83,9 +84,7 @@ extension Resolution {
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
-    if unsafe frames.count >= Self.mostFrames {
-      throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key])
-    }
+    if unsafe frames.isDeep { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
   }
 
   /// Notes that the innermost factory has ended, and, if it was the outermost one too, ends the link: calls what was to be called
@@ -199,6 +198,18 @@ private struct FrameStack: ~Copyable {
   init() { unsafe frames = .allocate(capacity: 16) }
 
   deinit { unsafe frames.deallocate() }
+
+  /// So many factories inside one another are taken for one that registers itself anew.
+  @inline(__always)
+  var isDeep: Bool { count >= 1000 }
+
+  /// Whether a provider's factory runs.
+  @inline(__always)
+  func contains(_ provider: Provider) -> Bool {
+    let reference = Unretained(provider)
+    for index in 0..<count where unsafe frames[index].provider == reference { return true }
+    return false
+  }
 
   subscript(index: Int) -> Resolution.Frame {
     precondition(0..<count ~= index)
