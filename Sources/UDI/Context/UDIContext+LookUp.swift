@@ -7,7 +7,7 @@ extension UDIContext {
     var found: Dependency?
     switch unsafe look(for: &found, type, name, search) {
     case .object(let object): return object as? Dependency
-    case .provided(let entry): return lookUp(entry, type, name, search)
+    case .provided(let entry): return lookUp(entry, type, search)
     // Nil where nothing was written.
     case .written, .nothing, .dead, .asleep: return found
     }
@@ -22,7 +22,7 @@ extension UDIContext {
     case .object(let object): found = object as? Dependency
     case .provided(let entry):
       do {
-        found = try provide(entry, type, name, search, only: false)
+        found = try provide(entry, type, search, only: false)
       } catch { throw explained(error, type, name, search) }
     case .nothing, .dead, .asleep: break
     }
@@ -102,7 +102,7 @@ extension UDIContext {
           count += 1
           continue
         case .object(let object): dependency = object as? Dependency
-        case .provided(let entry): dependency = lookUp(entry, type, name, search, only: true)
+        case .provided(let entry): dependency = give(entry, type, search)
         case .nothing, .dead, .asleep: dependency = nil
         }
         guard let dependency else { continue }
@@ -127,15 +127,23 @@ extension UDIContext {
 
 extension UDIContext {
   /// Gets an instance from an entry that a lookup has found; why there is none goes to the reporter.
-  ///
-  /// - Parameter isOnly: Whether it has to be from this very entry.
-  // Out of line, which keeps the way short where nothing is to be made.
+  // Out of line, which keeps the way short where nothing is to be made; and handed over, so that it is let go of without asking
+  // once more which answer it was.
   @inlinable
   @inline(never)
-  func lookUp<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool = false
-  ) -> Dependency? {
-    do { return try provide(entry, type, name, search, only: isOnly) } catch {
+  func lookUp<Dependency>(_ entry: consuming Entry, _ type: Dependency.Type, _ search: UDISearch?) -> Dependency? {
+    let entry = entry
+    do { return try provide(entry, type, search, only: false) } catch {
+      report(error, entry, type, search)
+      return nil
+    }
+  }
+
+  /// The same from this very entry: nil if that is gone meanwhile.
+  @inlinable
+  @inline(never)
+  func give<Dependency>(_ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?) -> Dependency? {
+    do { return try provide(entry, type, search, only: true) } catch {
       report(error, entry, type, search)
       return nil
     }
@@ -148,11 +156,11 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func provide<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool
+    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
     guard entry.isFactory(of: type) else {
       guard let made = try entry.obtain(self, [], isFresh: false) else {
-        return try lookUpAgain(type, name, search, only: isOnly)
+        return try lookUpAgain(entry, type, search, only: isOnly)
       }
       return made.value(as: type, isExact: entry.makes(type))
     }
@@ -174,7 +182,7 @@ extension UDIContext {
     }
     switch try provider.begin(self, [], isFresh: false) {
     case .found(let made): return made.value(as: type, isExact: true)
-    case .gone: return try lookUpAgain(type, name, search, only: isOnly)
+    case .gone: return try lookUpAgain(entry, type, search, only: isOnly)
     case .make(let making):
       let dependency: Dependency?
       do { dependency = try provider.factory(making.context) } catch { throw provider.fail(making, error) }
@@ -188,10 +196,10 @@ extension UDIContext {
   @inlinable
   @inline(never)
   func lookUpAgain<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, only isOnly: Bool
+    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
     if isOnly { throw Provider.nothing }
-    let (found, isExact) = try provide(type, name, search, [], isFresh: false, reports: false)
+    let (found, isExact) = try provide(type, entry.name, search, [], isFresh: false, reports: false)
     return found.value(as: type, isExact: isExact)
   }
 }

@@ -188,6 +188,6 @@ extension UDIRegistration {
   private func give() -> Dependency? {
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     guard entry is Provider else { return entry.load(as: Dependency.self) }
-    return context?.lookUp(entry, Dependency.self, entry.key.name, .local, only: true)
+    return context?.give(entry, Dependency.self, .local)
   }
 }

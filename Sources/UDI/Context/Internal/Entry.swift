@@ -68,6 +68,9 @@ class Entry: WeakEntry, @unchecked Sendable {
     set { unsafe uncheckedNode = newValue }
   }
 
+  /// The name it is registered under.
+  @usableFromInline final var name: UDIName? { key.name }
+
   /// What the registration was described with, to find it by.
   var metadata: (any Sendable)? { nil }
 
@@ -82,7 +85,11 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// Whether it is a `Factory` of this very type, which a shell that knows the type calls itself.
   @usableFromInline
-  func isFactory(of type: Any.Type) -> Bool { false }
+  final func isFactory(of type: Any.Type) -> Bool {
+    guard kind.rawValue >= Kind.provider.rawValue else { return false }
+    let provider = unsafe unsafeDowncast(self, to: Provider.self)
+    return provider.isFactory && provider.madeType == type
+  }
 
   /// Whether what it gives was made as this very type.
   @usableFromInline

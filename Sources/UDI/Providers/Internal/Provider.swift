@@ -55,7 +55,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The types of its factory's arguments, where it takes some.
   private let argumentTypesIfAny: [Any.Type]?
   /// Whether it is a `Factory`, which a shell that knows the type calls itself.
-  private let isFactory: Bool
+  let isFactory: Bool
 
   @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
   @exclusivity(unchecked) private final var uncheckedHolders: Holders?
@@ -82,10 +82,6 @@ class Provider: Entry, @unchecked Sendable {
       .provider, without: .none, key: identity.read { KeyIdentity.of($0, description.name) }, isExact: token.isExact,
       description.site)
   }
-
-  /// Whether it is the `Factory` of this very type.
-  @usableFromInline
-  override final func isFactory(of type: Any.Type) -> Bool { isFactory && madeType == type }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
