@@ -21,15 +21,15 @@ extension UDIContext {
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
     let identity = KeyIdentity.of(.of(Dependency.self), key.name)
     let (done, storages) = change { node, garbage -> (Bool, [any UDIStorage]) in
-      garbage.add(identity)
       var done = false
-      if let binding = node.bindings.entry(forKey: identity) {
-        binding.binding.withdraw(&garbage)
+      if let binding = node.ownBinding(identity) {
+        binding.takeOut(&garbage)
         done = true
       }
       guard let provider = node.provider(identity.id) else { return (done, []) }
       return (true, node.unregister(provider, &garbage))
     }
+    withExtendedLifetime(identity) {}
     for storage in storages { storage.reset() }
     return done
   }

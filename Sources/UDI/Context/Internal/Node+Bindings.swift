@@ -47,6 +47,13 @@ extension Node {
     }
   }
 
+  /// The binding at this very node, dead or alive.
+  func ownBinding(_ key: KeyIdentity) -> Binding? {
+    // Without looking into the dictionary, where the slot says it.
+    guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else { return nil }
+    return unsafe unsafeDowncast(entry.object, to: Binding.self)
+  }
+
   /// The entry of this very node, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
     guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
