@@ -24,6 +24,10 @@ public final class UDIAttachment: Sendable {
   /// Written while the object is alive, so its `deinit` sees it.
   private let owner = Atomic<UInt>(0)
 
+  /// Rises with each attachment, from 1 on: what was linked under another one is out of date.
+  private let attachments = Atomic<UInt>(1)
+  @usableFromInline var stamp: UInt { attachments.load(ordering: .relaxed) }
+
   /// Guarded by the tree lock: bindings of other instances that the object made.
   private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()
 
@@ -102,6 +106,7 @@ extension UDIAttachment {
       return old
     }
     if let old { garbage.add(old) }
+    attachments.add(1, ordering: .relaxed)
   }
 
   /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of

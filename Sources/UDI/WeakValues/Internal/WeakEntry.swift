@@ -10,6 +10,7 @@ class WeakEntry: @unchecked Sendable {
   let form: StoredForm
 
   /// - Parameter form: Of a dependency that is alive during the call.
+  @usableFromInline
   init(_ form: StoredForm) {
     object = form.borrowed.read { $0 }
     self.form = form
@@ -22,6 +23,7 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type it was captured as, or nil when it is dead.
+  @usableFromInline
   final func load<Value>(as type: Value.Type) -> Value? {
     guard let object else { return nil }
     guard form.isComplete else { return object as? Value }

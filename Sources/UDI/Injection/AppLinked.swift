@@ -1,0 +1,77 @@
+/// A dependency that is looked up from ``AppContext`` at every read, in any class. Nothing is kept.
+///
+/// ```swift
+/// @AppLinked var log: (any Log)?
+/// ```
+///
+/// A value that is set, by a test, is given instead, and held, until nil is set.
+@propertyWrapper
+public struct AppLinked<Dependency> {
+  @usableFromInline var replacement: Dependency?
+  @usableFromInline let request: LinkRequest
+
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check at each read.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+  }
+
+  /// Not to be used: the dependency comes from the object that the property is in.
+  @available(
+    *, unavailable,
+    message:
+      "a property with this wrapper belongs to a class; elsewhere write what it does: `var x: P? { AppContext.link(P.self) }`"
+  )
+  public var wrappedValue: Dependency? {
+    get { preconditionFailure("unavailable") }
+    set { preconditionFailure("unavailable") }
+  }
+
+  /// The dependency, as a property of a class gives it.
+  ///
+  /// - Parameters:
+  ///   - owner: The object that the property is in.
+  ///   - wrapped: The property.
+  ///   - storage: Where the wrapper is.
+  @inlinable
+  public static subscript<Owner: AnyObject>(
+    _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
+    storage storage: ReferenceWritableKeyPath<Owner, AppLinked>
+  ) -> Dependency? {
+    @inline(__always)
+    get {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      if let replacement = owner[keyPath: storage].replacement { return replacement }
+      return AppContext.lookUp(
+        Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.search)
+    }
+    set {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      let old = owner[keyPath: storage].replacement
+      owner[keyPath: storage].replacement = newValue
+      withExtendedLifetime(old) {}
+    }
+  }
+}
+
+extension AppLinked where Dependency: Sendable {
+  /// Declares a dependency, to be used from anywhere.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+  }
+}

@@ -1,0 +1,109 @@
+/// A dependency that is looked up from the object's own context when it is first read, and kept.
+///
+/// ```swift
+/// final class Screen: UDIObject {
+///   let _attachedContext = UDIAttachment()
+///   @Linked var clock: (any Clock)?
+///   func didAttachContext() {}
+/// }
+/// ```
+///
+/// What was found is held strongly, until the object is attached again: then the next read looks it up anew. A miss is not kept. A
+/// value that is set is kept in the same way; setting nil lets go of what is kept.
+///
+/// Not in a `Sendable` class, whose properties cannot change: there write
+/// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
+@propertyWrapper
+public struct Linked<Dependency> {
+  @usableFromInline var kept: Dependency?
+  /// The attachment's stamp when it was kept.
+  @usableFromInline var stamp: UInt = 0
+  @usableFromInline let request: LinkRequest
+
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check at each read.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+  }
+
+  /// Not to be used: the dependency comes from the object that the property is in.
+  @available(
+    *, unavailable,
+    message:
+      "a property with this wrapper belongs to a class that conforms to UDIObject; elsewhere write what it does: `var x: P? { context.link(P.self) }`"
+  )
+  public var wrappedValue: Dependency? {
+    get { preconditionFailure("unavailable") }
+    set { preconditionFailure("unavailable") }
+  }
+
+  /// The dependency, as a property of a class gives it.
+  ///
+  /// - Parameters:
+  ///   - owner: The object that the property is in.
+  ///   - wrapped: The property.
+  ///   - storage: Where the wrapper is.
+  @inlinable
+  public static subscript<Owner: UDIObject>(
+    _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
+    storage storage: ReferenceWritableKeyPath<Owner, Linked>
+  ) -> Dependency? {
+    @inline(__always)
+    get {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      let stamp = owner._attachedContext.stamp
+      if owner[keyPath: storage].stamp == stamp, let kept = owner[keyPath: storage].kept { return kept }
+      return look(owner, storage, stamp)
+    }
+    set {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      keep(newValue, owner, storage, owner._attachedContext.stamp)
+    }
+  }
+}
+
+extension Linked where Dependency: Sendable {
+  /// Declares a dependency, to be used from anywhere.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+  }
+}
+
+extension Linked {
+  @inlinable
+  @inline(never)
+  static func look<Owner: UDIObject>(
+    _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
+  ) -> Dependency? {
+    let request = owner[keyPath: storage].request
+    let found = owner.lookUp(Dependency.self, request.name, request.search, request.site)
+    keep(found, owner, storage, stamp)
+    return found
+  }
+
+  @inlinable
+  static func keep<Owner: UDIObject>(
+    _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
+  ) {
+    // The old value lives until the write is over: its `deinit` may touch the property.
+    let old = owner[keyPath: storage].kept
+    owner[keyPath: storage].kept = value
+    owner[keyPath: storage].stamp = stamp
+    withExtendedLifetime(old) {}
+  }
+}

@@ -1,0 +1,78 @@
+/// A dependency that is looked up from the object's own context at every read. Nothing is kept.
+///
+/// ```swift
+/// @LinkedInLine var clock: (any Clock)?
+/// ```
+///
+/// A value that is set, by a test, is given instead, and held, until nil is set.
+@propertyWrapper
+public struct LinkedInLine<Dependency> {
+  @usableFromInline var replacement: Dependency?
+  @usableFromInline let request: LinkRequest
+
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check at each read.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+  }
+
+  /// Not to be used: the dependency comes from the object that the property is in.
+  @available(
+    *, unavailable,
+    message:
+      "a property with this wrapper belongs to a class that conforms to UDIObject; elsewhere write what it does: `var x: P? { context.link(P.self) }`"
+  )
+  public var wrappedValue: Dependency? {
+    get { preconditionFailure("unavailable") }
+    set { preconditionFailure("unavailable") }
+  }
+
+  /// The dependency, as a property of a class gives it.
+  ///
+  /// - Parameters:
+  ///   - owner: The object that the property is in.
+  ///   - wrapped: The property.
+  ///   - storage: Where the wrapper is.
+  @inlinable
+  public static subscript<Owner: UDIObject>(
+    _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
+    storage storage: ReferenceWritableKeyPath<Owner, LinkedInLine>
+  ) -> Dependency? {
+    @inline(__always)
+    get {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      if let replacement = owner[keyPath: storage].replacement { return replacement }
+      return owner.lookUp(
+        Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.search,
+        owner[keyPath: storage].request.site)
+    }
+    set {
+      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      let old = owner[keyPath: storage].replacement
+      owner[keyPath: storage].replacement = newValue
+      withExtendedLifetime(old) {}
+    }
+  }
+}
+
+extension LinkedInLine where Dependency: Sendable {
+  /// Declares a dependency, to be used from anywhere.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+  }
+}

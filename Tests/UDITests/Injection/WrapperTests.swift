@@ -1,0 +1,197 @@
+import Testing
+import UDI
+
+/// Every way to declare a dependency, in a plain class.
+private final class Consumer: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var linked: (any Service)?
+  @Linked(named: "n") var named: (any Service)?
+  @Linked(search: .ancestors) var above: (any Other)?
+  @LinkedInLine var inLine: (any Service)?
+  @WeaklyLinked var weakly: (any Service)?
+  @Required var required: any Service
+  @AppLinked var app: (any Service)?
+  func didAttachContext() {}
+}
+
+private actor Desk: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var service: (any Service)?
+  @LinkedInLine var inLine: (any Service)?
+  @WeaklyLinked var weakly: (any Service)?
+  @AppLinked var app: (any Service)?
+  nonisolated func didAttachContext() {}
+  func read() -> [(any Service)?] { [service, inLine, weakly, app] }
+}
+
+@MainActor private final class Panel: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var local: (any Local)?
+  @LinkedInLine var inLine: (any Local)?
+  @WeaklyLinked var weakly: (any Local)?
+  @Required var service: any Service
+  @AppLinked var app: (any Local)?
+  func didAttachContext() {}
+}
+
+@Suite struct WrapperTests {
+  let context = UDIContext(tag: "context")
+  let service = Plain("service")
+
+  @Test func eachFindsItFromTheObjectsContext() throws {
+    let child = try context.makeChild(tag: "child")
+    let (named, other, app) = (Plain("named"), Plain("other"), Plain("app"))
+    child.bind(service, as: (any Service).self)
+    child.bind(named, as: (any Service).self, named: "n")
+    context.bind(other, as: (any Other).self)
+    let root = UDIContext(tag: "App")
+    root.bind(app, as: (any Service).self)
+    let consumer = Consumer().attached(to: child)
+    withAppContext(root) {
+      #expect(consumer.linked === service && consumer.inLine === service && consumer.weakly === service)
+      #expect(consumer.required === service)
+      #expect(consumer.named === named && consumer.above === other && consumer.app === app)
+    }
+  }
+
+  @Test func whatEachKeeps() {
+    let consumer = Consumer().attached(to: context)
+    for property in [\Consumer.linked, \.inLine, \.weakly] as [ReferenceWritableKeyPath<Consumer, (any Service)?>] {
+      weak var watched: Plain?
+      do {
+        let service = Plain("mortal")
+        watched = service
+        context.bind(service, as: (any Service).self)
+        #expect(consumer[keyPath: property] === service)
+      }
+      // Held by `@Linked` alone.
+      #expect((watched != nil) == (property == \.linked))
+      #expect((consumer[keyPath: property] != nil) == (property == \.linked))
+      consumer[keyPath: property] = nil
+      #expect(watched == nil)
+    }
+    weak var watched: Plain?
+    do {
+      let service = Plain("required")
+      watched = service
+      context.bind(service, as: (any Service).self)
+      #expect(consumer.required === service)
+    }
+    #expect(watched != nil && consumer.required === watched)
+    withAppContext(context) { #expect(consumer.app === watched) }
+    // Attached elsewhere it lets go with the next read.
+    let (other, next) = (UDIContext(tag: "other"), Plain("next"))
+    other.bind(next, as: (any Service).self)
+    consumer.attachedContext = other
+    #expect(consumer.required === next && watched == nil)
+  }
+
+  @Test func aMissIsNotKept() {
+    let consumer = Consumer().attached(to: context)
+    #expect(consumer.linked == nil && consumer.weakly == nil && consumer.inLine == nil)
+    context.bind(service, as: (any Service).self)
+    #expect(consumer.linked === service && consumer.weakly === service && consumer.inLine === service)
+  }
+
+  @Test func whatWasLinkedIsKeptUntilTheObjectIsAttachedElsewhere() {
+    let consumer = Consumer().attached(to: context)
+    context.bind(service, as: (any Service).self)
+    #expect(consumer.linked === service && consumer.weakly === service)
+    let newer = Plain("newer")
+    context.bind(newer, as: (any Service).self)
+    #expect(consumer.linked === service && consumer.weakly === service && consumer.inLine === newer)
+    let other = UDIContext(tag: "other")
+    consumer.attachedContext = other
+    #expect(consumer.linked == nil && consumer.weakly == nil && consumer.inLine == nil)
+    other.bind(newer, as: (any Service).self)
+    #expect(consumer.linked === newer && consumer.weakly === newer)
+    // The same context once more is an attachment, too.
+    other.bind(service, as: (any Service).self)
+    consumer.attachedContext = other
+    #expect(consumer.linked === service && consumer.weakly === service)
+  }
+
+  @Test func aContextThatIsRemovedStaysTheObjectsContext() throws {
+    let child = try context.makeChild(tag: "child")
+    child.bind(service, as: (any Service).self)
+    let consumer = Consumer().attached(to: child)
+    context.removeChild(child)
+    #expect(consumer.linked === service && consumer.inLine === service && consumer.weakly === service)
+    #expect(consumer.above == nil)
+  }
+
+  @Test func whatIsSetIsGiven() {
+    let consumer = Consumer().attached(to: context)
+    let mock = Plain("mock")
+    context.bind(service, as: (any Service).self)
+    consumer.linked = mock
+    consumer.inLine = mock
+    consumer.weakly = mock
+    consumer.required = mock
+    consumer.app = mock
+    #expect(consumer.linked === mock && consumer.inLine === mock && consumer.weakly === mock)
+    #expect(consumer.required === mock && consumer.app === mock)
+    consumer.linked = nil
+    consumer.inLine = nil
+    consumer.weakly = nil
+    #expect(consumer.linked === service && consumer.inLine === service && consumer.weakly === service)
+  }
+
+  /// The property is free while the lookup runs, and while the old value dies.
+  @Test func nothingIsHeldWhileOthersRun() {
+    let consumer = Consumer().attached(to: context)
+    nonisolated(unsafe) let unchecked = consumer
+    context.register((any Service).self) { unsafe Made("made", parts: [unchecked._attachedContext]) }
+    _ = consumer.linked
+    consumer.linked = Farewell { _ = unsafe unchecked.linked }
+    consumer.linked = nil
+    #expect(consumer.linked is Made)
+  }
+
+  @Test func inAnActor() async {
+    let desk = Desk().attached(to: context)
+    context.bind(service, as: (any Service).self)
+    let read = await withAppContext(context) { await desk.read() }
+    #expect(read.allSatisfy { $0 === service })
+  }
+
+  @MainActor @Test func onTheMainActorWhatIsNotSendable() {
+    let counter = Counter()
+    context.bind(counter, as: (any Local).self)
+    context.bind(service, as: (any Service).self)
+    let panel = Panel().attached(to: context)
+    panel.local?.count += 1
+    panel.inLine?.count += 1
+    panel.weakly?.count += 1
+    withAppContext(context) { panel.app?.count += 1 }
+    #expect(counter.count == 4 && panel.service === service)
+  }
+
+  @Test func offTheMainActorWhatIsSendable() {
+    nonisolated(unsafe) let consumer = Consumer().attached(to: context)
+    context.bind(service, as: (any Service).self)
+    onThreads(1) { [service] _ in
+      #expect(unsafe consumer.linked === service)
+      #expect(unsafe consumer.inLine === service)
+    }
+  }
+
+  @Test func whatMustBeThereExplainsItsAbsence() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = Consumer().attached(to: UDIContext(tag: "nowhere")).required
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      output.contains(
+        #"a Consumer cannot do without it: No live UDITests.Service is registered in the context "nowhere""#))
+  }
+
+  @Test func providersServeThemToo() {
+    let consumer = Consumer().attached(to: context)
+    context.register((any Service).self, lifetime: .unique) { Made("made") }
+    let first = consumer.linked
+    #expect(first is Made && consumer.linked === first && consumer.inLine !== consumer.inLine)
+    // Nobody holds what a weak property was given.
+    #expect(consumer.weakly is Made)
+  }
+}
