@@ -27,7 +27,7 @@ var scenarios = [
 ]
 let groups = [
   lookupScenarios(plain), bigTreeScenarios(plain), chainScenarios(plain), changeScenarios(plain), siblingScenarios(),
-  providerScenarios(plain), threadScenarios(plain),
+  providerScenarios(plain), wrapperScenarios(plain), threadScenarios(plain),
 ]
 let all = groups.flatMap { $0 }
 let wanted = all.filter(isWanted)

@@ -19,6 +19,20 @@ struct LinkRequest: Sendable {
     """
   }
 
+  /// Looks up from the object's context: out of line, which keeps reads of what is kept short.
+  @inlinable
+  @inline(never)
+  func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
+    owner.lookUp(type, name, search, site)
+  }
+
+  /// Looks up what must be there.
+  @inlinable
+  @inline(never)
+  func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency {
+    do { return try owner.lookUpOrThrow(type, name, search, site) } catch { stop(error, owner) }
+  }
+
   /// Stops the program because what must be there is not.
   @usableFromInline
   func stop(_ error: any Error, _ owner: AnyObject) -> Never {

@@ -59,8 +59,11 @@ public struct Linked<Dependency> {
     get {
       assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp == stamp, let kept = owner[keyPath: storage].kept { return kept }
-      return look(owner, storage, stamp)
+      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil {
+        keep(owner[keyPath: storage].request.link(Dependency.self, owner), owner, storage, stamp)
+      }
+      // Read once more in any case: then the compiler need not count a reference to what the property holds anyway.
+      return owner[keyPath: storage].kept
     }
     set {
       assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
@@ -85,18 +88,9 @@ extension Linked where Dependency: Sendable {
 }
 
 extension Linked {
+  // Inline, so that the key path becomes a plain access to the property.
   @inlinable
-  @inline(never)
-  static func look<Owner: UDIObject>(
-    _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
-  ) -> Dependency? {
-    let request = owner[keyPath: storage].request
-    let found = owner.lookUp(Dependency.self, request.name, request.search, request.site)
-    keep(found, owner, storage, stamp)
-    return found
-  }
-
-  @inlinable
+  @inline(__always)
   static func keep<Owner: UDIObject>(
     _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
   ) {

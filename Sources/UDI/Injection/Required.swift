@@ -51,8 +51,11 @@ public struct Required<Dependency> {
     get {
       assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp == stamp, let kept = owner[keyPath: storage].kept { return kept }
-      return look(owner, storage, stamp)
+      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil {
+        keep(owner[keyPath: storage].request.require(Dependency.self, owner), owner, storage, stamp)
+      }
+      // Read once more in any case, as `Linked` does; nobody else can have changed it meanwhile.
+      return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
       assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
@@ -77,20 +80,9 @@ extension Required where Dependency: Sendable {
 }
 
 extension Required {
+  // Inline, so that the key path becomes a plain access to the property.
   @inlinable
-  @inline(never)
-  static func look<Owner: UDIObject>(
-    _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Required>, _ stamp: UInt
-  ) -> Dependency {
-    let request = owner[keyPath: storage].request
-    do {
-      let found = try owner.lookUpOrThrow(Dependency.self, request.name, request.search, request.site)
-      keep(found, owner, storage, stamp)
-      return found
-    } catch { request.stop(error, owner) }
-  }
-
-  @inlinable
+  @inline(__always)
   static func keep<Owner: UDIObject>(
     _ value: Dependency, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Required>, _ stamp: UInt
   ) {

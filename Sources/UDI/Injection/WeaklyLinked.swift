@@ -55,7 +55,9 @@ public struct WeaklyLinked<Dependency> {
       if owner[keyPath: storage].stamp == stamp, let kept = owner[keyPath: storage].kept?.load(as: Dependency.self) {
         return kept
       }
-      return look(owner, storage, stamp)
+      let found = owner[keyPath: storage].request.link(Dependency.self, owner)
+      keep(found, owner, storage, stamp)
+      return found
     }
     set {
       assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
@@ -80,18 +82,9 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
+  // Inline, so that the key path becomes a plain access to the property.
   @inlinable
-  @inline(never)
-  static func look<Owner: UDIObject>(
-    _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, WeaklyLinked>, _ stamp: UInt
-  ) -> Dependency? {
-    let request = owner[keyPath: storage].request
-    let found = owner.lookUp(Dependency.self, request.name, request.search, request.site)
-    keep(found, owner, storage, stamp)
-    return found
-  }
-
-  @inlinable
+  @inline(__always)
   static func keep<Owner: UDIObject>(
     _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, WeaklyLinked>, _ stamp: UInt
   ) {

@@ -1,4 +1,5 @@
-import Synchronization
+// Public, because reads of linked properties are compiled in the caller's module and look at the stamp.
+public import Synchronization
 
 /// What an object stores to take part in the tree: which context it is attached to, and what it has bound.
 ///
@@ -25,8 +26,8 @@ public final class UDIAttachment: Sendable {
   private let owner = Atomic<UInt>(0)
 
   /// Rises with each attachment, from 1 on: what was linked under another one is out of date.
-  private let attachments = Atomic<UInt>(1)
-  @usableFromInline var stamp: UInt { attachments.load(ordering: .relaxed) }
+  @usableFromInline let attachments = Atomic<UInt>(1)
+  @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// Guarded by the tree lock: bindings of other instances that the object made.
   private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()

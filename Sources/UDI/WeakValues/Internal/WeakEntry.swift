@@ -23,14 +23,20 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type it was captured as, or nil when it is dead.
-  @usableFromInline
+  @inlinable
   final func load<Value>(as type: Value.Type) -> Value? {
-    guard let object else { return nil }
-    guard form.isComplete else { return object as? Value }
-    return unsafe withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
-      let address = unsafe memory.baseAddress.unsafelyUnwrapped
-      unsafe form.write(object, to: UnsafeMutableRawPointer(address))
-      return unsafe address.move()
-    }
+    var value: Value?
+    let answer = unsafe withUnsafeMutablePointer(to: &value) { unsafe load(into: UnsafeMutableRawPointer($0)) }
+    if case .object(let object) = answer { return object as? Value }
+    return value
+  }
+
+  /// Writes the object to memory for an optional of the type it was captured as, or hands it out to be cast.
+  @usableFromInline
+  final func load(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard let object else { return .nothing }
+    guard form.isComplete else { return .object(object) }
+    unsafe form.write(object, to: memory)
+    return .written
   }
 }

@@ -1,0 +1,39 @@
+import UDI
+
+/// Reads of properties that link.
+func wrapperScenarios(_ plain: Plain) -> [Scenario] {
+  let context = UDIContext(tag: "wrappers")
+  context.bind(plain, as: (any Service).self)
+  AppContext.bind(plain, as: (any K0).self)
+  let consumer = Consumer().attached(to: context)
+  precondition(consumer.linked === plain && consumer.weakly === plain && consumer.app === plain)
+  keepAlive(consumer)
+  consumer.stored = plain
+  return [
+    .loop("a stored property, no wrapper", limit: nil, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(consumer.stored) }
+    },
+    .loop("@Linked, after the first read", limit: 0.8, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(consumer.linked) }
+    },
+    .loop("@LinkedInLine", limit: 2.2, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(consumer.inLine) }
+    },
+    .loop("@WeaklyLinked, after the first read", limit: nil, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(consumer.weakly) }
+    },
+    .loop("@AppLinked", limit: 2.2, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(consumer.app) }
+    },
+  ]
+}
+
+private final class Consumer: UDIObject {
+  let _attachedContext = UDIAttachment()
+  var stored: (any Service)?
+  @Linked var linked: (any Service)?
+  @LinkedInLine var inLine: (any Service)?
+  @WeaklyLinked var weakly: (any Service)?
+  @AppLinked var app: (any K0)?
+  func didAttachContext() {}
+}
