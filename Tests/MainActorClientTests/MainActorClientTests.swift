@@ -84,6 +84,16 @@ actor Worker: UDIObject {
     withExtendedLifetime(console) {}
   }
 
+  @Test func declaredDependencies() {
+    let context = UDIContext(tag: "window")
+    let (screen, console) = (Screen().attached(to: context), Console().attached(to: context))
+    let dashboard = Dashboard().attached(to: context)
+    #expect(dashboard.clock === screen && dashboard.inLine === screen && dashboard.weakly === screen)
+    #expect(dashboard.log.line() == "ready")
+    withAppContext(context) { #expect(dashboard.app === screen) }
+    withExtendedLifetime(console) {}
+  }
+
   @Test func providersOfPlainClasses() throws {
     let context = UDIContext(tag: "window")
     context.install(ScreenModule())
@@ -103,6 +113,17 @@ actor Worker: UDIObject {
     context.register((any Log).self, lifetime: .weak) { Console() }
     #expect(context.link((any Log).self)?.line() == "ready")
   }
+}
+
+/// Declared dependencies, of plain protocols.
+final class Dashboard: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var clock: (any Clock)?
+  @LinkedInLine var inLine: (any Clock)?
+  @WeaklyLinked var weakly: (any Clock)?
+  @Required var log: any Log
+  @AppLinked var app: (any Clock)?
+  func didAttachContext() {}
 }
 
 /// A module in the module: it belongs to the main actor, and may register what is not `Sendable`.

@@ -40,6 +40,17 @@ final class Station: UDIObject, Weather {
   func didAttachContext() { bind(self, as: (any Weather).self) }
 }
 
+/// Declared dependencies, of a plain protocol with state.
+class Dash: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var player: (any Player)?
+  @LinkedInLine var inLine: (any Player)?
+  @WeaklyLinked var weakly: (any Player)?
+  @Required var weather: any Weather
+  @AppLinked var app: (any Weather)?
+  func didAttachContext() {}
+}
+
 @MainActor
 class Dial: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
@@ -90,6 +101,16 @@ func tune(_ context: UDIContext) -> Int? {
     let context = UDIContext(tag: "car")
     let station = Station().attached(to: context)
     #expect(await Recorder().attached(to: context).record() == 21)
+    withExtendedLifetime(station) {}
+  }
+
+  @MainActor @Test func declaredDependencies() {
+    let context = UDIContext(tag: "car")
+    let (radio, station) = (Radio().attached(to: context), Station().attached(to: context))
+    let dash = Dash().attached(to: context)
+    dash.player?.volume = 7
+    #expect(radio.volume == 7 && dash.inLine === radio && dash.weakly === radio && dash.weather.degrees == 21)
+    withAppContext(context) { #expect(dash.app?.degrees == 21) }
     withExtendedLifetime(station) {}
   }
 }

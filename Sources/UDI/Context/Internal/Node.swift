@@ -34,6 +34,7 @@ struct Node: Equatable, @unchecked Sendable {
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
     var setUp: SetUp?
+    var rules: RuleBook?
     var previousSibling: Node?
     var nextSibling: Node?
     var firstChild: Node?
@@ -165,6 +166,12 @@ extension Node {
   var setUp: SetUp? {
     get { unsafe edges.pointee.setUp }
     nonmutating set { unsafe edges.pointee.setUp = newValue }
+  }
+
+  /// The context's rules, if it has some.
+  var rules: RuleBook? {
+    get { unsafe edges.pointee.rules }
+    nonmutating set { unsafe edges.pointee.rules = newValue }
   }
 
   /// Whether nothing can be bound or registered here.

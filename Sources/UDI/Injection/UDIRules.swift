@@ -1,0 +1,154 @@
+/// The rules of a context for one type of object: which of their properties are to be filled, and with what.
+///
+/// Rules are for objects that cannot, or should not, ask for their dependencies themselves:
+///
+/// ```swift
+/// context.rules(for: Report.self)
+///   .inject(\.clock)
+///   .inject(\.printer, named: "office")
+///   .inject { report, context in report.title = context.tag }
+/// context.inject(into: report)
+/// ```
+///
+/// Rules add up: those for one type, those for a class and for its superclass, those for the protocols that a class conforms to,
+/// and those of a context and of all above it, the outermost context's first.
+public struct UDIRules<Target> {
+  private let context: UDIContext
+
+  fileprivate init(_ context: UDIContext) { self.context = context }
+
+  private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
+    let rule = Rule(isOnMainActor: isOnMainActor) { object, context in
+      // From `Any`, which also asks whether the conformance can be used here.
+      guard let target = object as? Target else { return false }
+      return apply(target, context)
+    }
+    context.change { node, _ in
+      if node.isInert { return }
+      let book = node.rules ?? RuleBook()
+      book.rules.append(rule)
+      node.rules = book
+    }
+    return self
+  }
+}
+
+extension UDIRules {
+  /// Adds a property that is to be filled.
+  ///
+  /// - Parameters:
+  ///   - property: An optional property. Where the dependency is missing it is left as it is.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default that of the context that the rule is applied in.
+  /// - Returns: The same rules, to go on with.
+  @discardableResult
+  public func inject<Dependency: Sendable>(
+    _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
+    search: UDISearch? = nil
+  ) -> UDIRules {
+    add(isOnMainActor: false) { fill($0, property, $1, name, search) }
+  }
+
+  /// Adds a property that is to be filled, where it or the dependency belongs to the main actor; the rule is applied there only.
+  ///
+  /// - Parameters:
+  ///   - property: An optional property. Where the dependency is missing it is left as it is.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction to take; by default that of the context that the rule is applied in.
+  /// - Returns: The same rules, to go on with.
+  @preconcurrency @MainActor
+  @discardableResult
+  public func inject<Dependency>(
+    _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIRules {
+    add(isOnMainActor: true) { fill($0, property, $1, name, search) }
+  }
+
+  /// Adds a block that fills what it wants.
+  ///
+  /// - Parameter block: Gets the object, and the context that the rule is applied in.
+  /// - Returns: The same rules, to go on with.
+  @discardableResult
+  public func inject(_ block: @escaping @Sendable (Target, UDIContext) -> Void) -> UDIRules {
+    add(isOnMainActor: false) {
+      block($0, $1)
+      return true
+    }
+  }
+
+  /// Adds a block that fills what it wants on the main actor; the rule is applied there only.
+  ///
+  /// - Parameter block: Gets the object, and the context that the rule is applied in.
+  /// - Returns: The same rules, to go on with.
+  @discardableResult
+  public func injectOnMainActor(_ block: @escaping @MainActor (Target, UDIContext) -> Void) -> UDIRules {
+    // Only called on the main actor, which `Rule.isOnMainActor` sees to.
+    let block = unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self)
+    return add(isOnMainActor: true) {
+      block($0, $1)
+      return true
+    }
+  }
+
+  private func fill<Dependency>(
+    _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
+    _ name: UDIName?, _ search: UDISearch?
+  ) -> Bool {
+    guard let found = context.lookUp(Dependency.self, name, search) else { return false }
+    // Keeps the old value alive until the write is over: its `deinit` may touch the property.
+    let old = target[keyPath: property]
+    target[keyPath: property] = found
+    withExtendedLifetime(old) {}
+    return true
+  }
+}
+
+extension UDIContext {
+  /// Begins or goes on with the rules for a class, or for all classes that conform to a protocol.
+  ///
+  /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
+  /// - Returns: The rules, to add to.
+  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self) }
+
+  /// Applies the rules of this context and of all above it to an object, the outermost context's first. What they need is looked up
+  /// from this context.
+  ///
+  /// - Parameter object: The object.
+  /// - Returns: How many of the rules filled something.
+  /// - Complexity: O(levels, and rules of this context and of those above it).
+  @discardableResult
+  public func inject(into object: AnyObject) -> Int {
+    let levels = change { node, garbage -> [[Rule]] in
+      var levels: [[Rule]] = []
+      var next: Node? = node
+      while let current = next {
+        if let book = current.rules { levels.append(book.rules) }
+        next = current.parent
+      }
+      return levels
+    }
+    let isOnMainActor = MainActorCheck.isOnMainActor
+    return levels.reversed().joined().count { rule in
+      (isOnMainActor || !rule.isOnMainActor) && rule.apply(object, self)
+    }
+  }
+}
+
+/// A rule, without its type.
+final class Rule: @unchecked Sendable {
+  // Unchecked: constants; where the closure may run is what `isOnMainActor` says.
+  let isOnMainActor: Bool
+  /// Applies the rule if the object is of its type, and says whether it filled something.
+  let apply: (Any, UDIContext) -> Bool
+
+  init(isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
+    self.isOnMainActor = isOnMainActor
+    self.apply = apply
+  }
+}
+
+/// The rules of a context: behind a reference, because few contexts have some.
+final class RuleBook: @unchecked Sendable {
+  // Unchecked: guarded by the tree lock.
+  var rules: [Rule] = []
+}
