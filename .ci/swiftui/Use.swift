@@ -1,0 +1,20 @@
+// How a program uses it: type-checked together with the stand-in.
+import Observation
+import SwiftUI
+import UDI
+
+@Observable final class Cart {
+  var items: [String] = []
+}
+
+struct CartView: View {
+  @ViewLinked var cart: Cart?
+  @ViewLinked(named: "saved", search: .ancestors) var saved: Cart?
+  @Environment(\.udiContext) private var context
+  var body: some View { Text("\(cart?.items.count ?? 0) items of \(saved?.items.count ?? 0) in \(context.tag)") }
+}
+
+struct ShopView: View {
+  let cart = Cart()
+  var body: some View { CartView().childContext("Shop") { $0.bind(cart, as: Cart.self) } }
+}
