@@ -94,6 +94,16 @@ actor Worker: UDIObject {
     withExtendedLifetime(console) {}
   }
 
+  @Test func rulesForPlainClasses() {
+    let context = UDIContext(tag: "window")
+    let screen = Screen().attached(to: context)
+    context.rules(for: Report.self).inject(\.clock).injectOnMainActor { report, context in report.title = context.tag }
+    context.rules(for: (any Titled).self).injectOnMainActor { titled, _ in titled.title += "!" }
+    let report = Report()
+    #expect(context.inject(into: report) == 3)
+    #expect(report.clock === screen && report.title == "window!")
+  }
+
   @Test func providersOfPlainClasses() throws {
     let context = UDIContext(tag: "window")
     context.install(ScreenModule())
@@ -113,6 +123,16 @@ actor Worker: UDIObject {
     context.register((any Log).self, lifetime: .weak) { Console() }
     #expect(context.link((any Log).self)?.line() == "ready")
   }
+}
+
+protocol Titled: AnyObject {
+  var title: String { get set }
+}
+
+/// No `UDIObject`: rules fill it.
+final class Report: Titled {
+  var clock: (any Clock)?
+  var title = ""
 }
 
 /// Declared dependencies, of plain protocols.
