@@ -47,13 +47,13 @@ public struct AppLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
       if let replacement = owner[keyPath: storage].replacement { return replacement }
       return AppContext.lookUp(
         Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.search)
     }
     set {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
       let old = owner[keyPath: storage].replacement
       owner[keyPath: storage].replacement = newValue
       withExtendedLifetime(old) {}

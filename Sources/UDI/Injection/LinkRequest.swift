@@ -7,17 +7,27 @@ struct LinkRequest: Sendable {
   /// Whether it was declared for a `Sendable` type.
   @usableFromInline let isSendable: Bool
 
-  /// Whether the wrapper may be used by the code that runs: what is not `Sendable` belongs to the main actor. The compiler does not
-  /// check the isolation of what a property wrapper does with the object it is in.
-  @usableFromInline var mayBeUsedHere: Bool { isSendable || MainActorCheck.isOnMainActor }
+  /// Checks, in debug builds, that what is not `Sendable` is used on the main actor: the compiler does not check the isolation of what a
+  /// property wrapper does with the object it is in.
+  @inlinable
+  @inline(__always)
+  func assertIsolation(_ type: Any.Type, _ owner: AnyObject) { assert(isSendable || isIsolated(type, owner)) }
 
   @usableFromInline
-  static func warning(_ type: Any.Type) -> String {
-    """
-    \(String(reflecting: type)) is not Sendable, so a property that links it is for the main actor alone: make the type \
-    Sendable, or have the class belong to the main actor.
-    """
+  func isIsolated(_ type: Any.Type, _ owner: AnyObject) -> Bool {
+    if MainActorCheck.isOnMainActor { return true }
+    writeToStandardError(
+      """
+      \(site.fileID):\(site.line): \(String(reflecting: type)) is not Sendable, so this property of \(Swift.type(of: owner)) is \
+      for the main actor alone, to read and to set: make the type Sendable, or have the class belong to the main actor.
+      """)
+    // The last word has who knows all ways to be on the main actor, another queue's `sync` among them.
+    MainActor.assertIsolated()
+    return true
   }
+
+  /// The stamp of what was set and not looked up.
+  @usableFromInline static var pinned: UInt { .max }
 
   /// Looks up from the object's context: out of line, which keeps reads of what is kept short.
   @inlinable

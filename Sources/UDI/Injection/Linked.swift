@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// What was found is held strongly, until the object is attached again: then the next read looks it up anew. A miss is not kept. A
-/// value that is set is kept in the same way; setting nil lets go of what is kept.
+/// What was found is held strongly. After the object was attached again, or detached, the next read lets go of it and looks anew. A miss
+/// is not kept. A value that is set, by a test for example, is given until nil is set, wherever the object is attached.
 ///
 /// Not in a `Sendable` class, whose properties cannot change: there write
 /// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
@@ -57,17 +57,21 @@ public struct Linked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil {
-        keep(owner[keyPath: storage].request.link(Dependency.self, owner), owner, storage, stamp)
+      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
+        owner[keyPath: storage].isOutOfDate(stamp)
+      {
+        let found = owner[keyPath: storage].request.link(Dependency.self, owner)
+        // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+        if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }
       // Read once more in any case: then the compiler need not count a reference to what the property holds anyway.
       return owner[keyPath: storage].kept
     }
     set {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
-      keep(newValue, owner, storage, owner._attachedContext.stamp)
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
 }
@@ -88,6 +92,10 @@ extension Linked where Dependency: Sendable {
 }
 
 extension Linked {
+  /// Whether there is nothing to give without a lookup. What was set is never out of date.
+  @inlinable
+  func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
+
   // Inline, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)

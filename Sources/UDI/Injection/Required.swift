@@ -4,7 +4,8 @@
 /// @Required var store: any Store
 /// ```
 ///
-/// Where it is missing the program stops, and says what was looked for, from where, and what is wrong.
+/// Where it is missing the program stops, and says what was looked for, from where, and what is wrong. A value that is set is given from
+/// then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency> {
   @usableFromInline var kept: Dependency?
@@ -49,17 +50,21 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil {
-        keep(owner[keyPath: storage].request.require(Dependency.self, owner), owner, storage, stamp)
+      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
+        owner[keyPath: storage].isOutOfDate(stamp)
+      {
+        let found = owner[keyPath: storage].request.require(Dependency.self, owner)
+        // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+        if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }
       // Read once more in any case, as `Linked` does; nobody else can have changed it meanwhile.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
-      keep(newValue, owner, storage, owner._attachedContext.stamp)
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
 }
@@ -80,6 +85,10 @@ extension Required where Dependency: Sendable {
 }
 
 extension Required {
+  /// Whether there is nothing to give without a lookup. What was set is never out of date.
+  @inlinable
+  func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
+
   // Inline, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)
@@ -91,5 +100,20 @@ extension Required {
     owner[keyPath: storage].kept = value
     owner[keyPath: storage].stamp = stamp
     withExtendedLifetime(old) {}
+  }
+}
+
+extension Required {
+  /// Not to be used: what must be there is no optional.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - search: The direction.
+  @available(
+    *, unavailable,
+    message: "what is required is not optional: write the type without the question mark, or use @Linked"
+  )
+  public init<Wrapped>(named name: UDIName? = nil, search: UDISearch? = nil) where Dependency == Wrapped? {
+    preconditionFailure("unavailable")
   }
 }

@@ -37,7 +37,7 @@ extension UDIRules {
   /// Adds a property that is to be filled.
   ///
   /// - Parameters:
-  ///   - property: An optional property. Where the dependency is missing it is left as it is.
+  ///   - property: An optional property; it is read once before it is set. Where the dependency is missing it is left as it is.
   ///   - name: The name the dependency is registered under, if any.
   ///   - search: The direction to take; by default that of the context that the rule is applied in.
   /// - Returns: The same rules, to go on with.
@@ -46,13 +46,13 @@ extension UDIRules {
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
     search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: false) { fill($0, property, $1, name, search) }
+    add(isOnMainActor: false) { Self.fill($0, property, $1, name, search) }
   }
 
   /// Adds a property that is to be filled, where it or the dependency belongs to the main actor; the rule is applied there only.
   ///
   /// - Parameters:
-  ///   - property: An optional property. Where the dependency is missing it is left as it is.
+  ///   - property: An optional property; it is read once before it is set. Where the dependency is missing it is left as it is.
   ///   - name: The name the dependency is registered under, if any.
   ///   - search: The direction to take; by default that of the context that the rule is applied in.
   /// - Returns: The same rules, to go on with.
@@ -61,7 +61,7 @@ extension UDIRules {
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: true) { fill($0, property, $1, name, search) }
+    add(isOnMainActor: true) { Self.fill($0, property, $1, name, search) }
   }
 
   /// Adds a block that fills what it wants.
@@ -90,7 +90,8 @@ extension UDIRules {
     }
   }
 
-  private func fill<Dependency>(
+  // Static: a closure that held these rules would hold their context, which holds the closure.
+  private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ search: UDISearch?
   ) -> Bool {
@@ -114,10 +115,13 @@ extension UDIContext {
   /// from this context.
   ///
   /// - Parameter object: The object.
-  /// - Returns: How many of the rules filled something.
+  /// Rules of the main actor are left out elsewhere. Set-up blocks of these contexts run before.
+  ///
+  /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of those above it).
   @discardableResult
   public func inject(into object: AnyObject) -> Int {
+    withNode { _ = $0.wake(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []
       var next: Node? = node

@@ -5,7 +5,7 @@
 /// @WeaklyLinked var delegate: (any Delegate)?
 /// ```
 ///
-/// A value that is set is kept weakly, too. A value that is no class instance, which only a provider can give, is not kept at all.
+/// A value that is set is kept weakly, too, wherever the object is attached. A value that is no class instance, which only a provider can give, is not kept at all.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
@@ -50,18 +50,18 @@ public struct WeaklyLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp == stamp, let kept = owner[keyPath: storage].kept?.load(as: Dependency.self) {
-        return kept
-      }
+      if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
+      // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+      if let kept = owner[keyPath: storage].current(stamp) { return kept }
       keep(found, owner, storage, stamp)
       return found
     }
     set {
-      assert(owner[keyPath: storage].request.mayBeUsedHere, LinkRequest.warning(Dependency.self))
-      keep(newValue, owner, storage, owner._attachedContext.stamp)
+      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
 }
@@ -82,6 +82,13 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
+  /// What there is to give without a lookup. What was set is never out of date, but it may be dead.
+  @inlinable
+  @inline(__always)
+  func current(_ now: UInt) -> Dependency? {
+    stamp == now || stamp == LinkRequest.pinned ? kept?.load(as: Dependency.self) : nil
+  }
+
   // Inline, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)

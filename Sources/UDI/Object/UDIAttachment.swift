@@ -78,6 +78,7 @@ extension UDIAttachment {
     Tree.change { garbage in
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       place(in: context, &garbage)
+      attachments.add(1, ordering: .relaxed)
     }
   }
 
@@ -107,7 +108,6 @@ extension UDIAttachment {
       return old
     }
     if let old { garbage.add(old) }
-    attachments.add(1, ordering: .relaxed)
   }
 
   /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of

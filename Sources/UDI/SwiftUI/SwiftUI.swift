@@ -20,7 +20,8 @@
     /// Gives this view and all below it a context of their own, a child of the one around them, and takes it away with them.
     ///
     /// - Parameters:
-    ///   - tag: The context's tag. Where a sibling has it a number is added.
+    ///   - tag: The context's tag. Where a sibling has it a number is added. It stays what it was at first; and where the views move
+    ///     below a context with a child of that tag, theirs stays where it is.
     ///   - setUp: Called once, when the context is made: to bind and register what the views need.
     /// - Returns: The view, in its context.
     public func childContext(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {

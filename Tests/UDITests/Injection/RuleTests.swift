@@ -80,6 +80,25 @@ private protocol Printing: AnyObject {
     #expect(window.local === counter && window.title == "context")
   }
 
+  @MainActor @Test func rulesOfTheMainActorGoWithTheirContext() {
+    weak var gone: UDIContext?
+    do {
+      let context = UDIContext(tag: "mortal")
+      gone = context
+      context.rules(for: Window.self).inject(\.local).injectOnMainActor { _, _ in }
+    }
+    #expect(gone == nil)
+  }
+
+  @Test func rulesOfASetUpBlockCount() {
+    let context = UDIContext(tag: "context") { [service] context in
+      context.bind(service, as: (any Service).self)
+      context.rules(for: Form.self).inject { form, _ in form.title = "set up" }
+    }
+    let form = Form()
+    #expect(context.inject(into: form) == 1 && form.title == "set up")
+  }
+
   @Test func rulesGoWithTheirContext() throws {
     weak var gone: UDIContext?
     let watched = Tally()
@@ -88,6 +107,7 @@ private protocol Printing: AnyObject {
       gone = context
       let farewell = Farewell { watched.add() }
       context.rules(for: Form.self).inject { _, _ in _ = farewell }
+      context.rules(for: Form.self).inject(\.service)
     }
     #expect(gone == nil && watched.count == 1)
   }

@@ -14,6 +14,19 @@ private final class Consumer: UDIObject {
   func didAttachContext() {}
 }
 
+private final class LocalConsumer: UDIObject, @unchecked Sendable {
+  let _attachedContext = UDIAttachment()
+  @Linked var local: (any Local)?
+  func didAttachContext() {}
+}
+
+private final class Early: UDIObject, @unchecked Sendable {
+  let _attachedContext = UDIAttachment()
+  @Linked var service: (any Service)?
+  var first: (any Service)?
+  func didAttachContext() { first = service }
+}
+
 private actor Desk: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var service: (any Service)?
@@ -135,6 +148,53 @@ private actor Desk: UDIObject {
     consumer.inLine = nil
     consumer.weakly = nil
     #expect(consumer.linked === service && consumer.inLine === service && consumer.weakly === service)
+  }
+
+  @Test func whatIsSetBeforeOutlivesTheAttachment() {
+    let consumer = Consumer()
+    let mock = Plain("mock")
+    context.bind(service, as: (any Service).self)
+    consumer.linked = mock
+    consumer.weakly = mock
+    consumer.required = mock
+    consumer.attachedContext = context
+    #expect(consumer.linked === mock && consumer.weakly === mock && consumer.required === mock)
+    consumer.linked = nil
+    #expect(consumer.linked === service)
+  }
+
+  @Test func whatTheLookupSetStands() {
+    let consumer = Consumer().attached(to: context)
+    nonisolated(unsafe) let unchecked = consumer
+    let fallback = Plain("fallback")
+    context.register((any Service).self) { () throws -> Made in
+      unsafe unchecked.linked = fallback
+      unsafe unchecked.weakly = fallback
+      throw OutOfOrder()
+    }
+    withReporter(.silent) {
+      #expect(consumer.linked === fallback)
+      consumer.weakly = nil
+      #expect(consumer.weakly === fallback)
+    }
+  }
+
+  /// What the hook read while a provider made the object is what it reads later.
+  @Test func whatWasLinkedWhileTheObjectWasMadeIsKept() throws {
+    context.register((any Service).self, lifetime: .unique) { Made("made") }
+    context.register(Early.self, lifetime: .context) { context in Early().attached(to: context) }
+    let early = try #require(context.link(Early.self))
+    #expect(early.first != nil && early.service === early.first)
+  }
+
+  @Test func offTheMainActorWhatIsNotSendableIsNoticed() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let local = LocalConsumer().attached(to: UDIContext(tag: "x"))
+      onThreads(1) { _ in _ = unsafe local.local }
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      output.contains("UDITests.Local is not Sendable, so this property of LocalConsumer is for the main actor alone"))
   }
 
   /// The property is free while the lookup runs, and while the old value dies.
