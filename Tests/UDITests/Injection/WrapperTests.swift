@@ -231,8 +231,8 @@ private actor Desk: UDIObject {
     nonisolated(unsafe) let consumer = Consumer().attached(to: context)
     context.bind(service, as: (any Service).self)
     onThreads(1) { [service] _ in
-      #expect(unsafe consumer.linked === service)
-      #expect(unsafe consumer.inLine === service)
+      let (linked, inLine) = unsafe (consumer.linked, consumer.inLine)
+      #expect(linked === service && inLine === service)
     }
   }
 
