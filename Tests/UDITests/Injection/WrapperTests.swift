@@ -190,7 +190,7 @@ private actor Desk: UDIObject {
   @Test func offTheMainActorWhatIsNotSendableIsNoticed() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let local = LocalConsumer().attached(to: UDIContext(tag: "x"))
-      onThreads(1) { _ in _ = unsafe local.local }
+      onThreads(1) { _ in _ = local.local }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(
