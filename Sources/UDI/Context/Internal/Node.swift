@@ -25,16 +25,14 @@ struct Node: Equatable, @unchecked Sendable {
 
   /// Under the tree lock.
   private struct Edges: ~Copyable {
+    // In the order in which changes need them, so that most touch few cache lines.
     var sequence: UInt64 = 0
     var nextSerial: UInt32 = 0
     var remembersContext = false
     var expectedKeys: UInt8 = 1
     var isInert = false
-    var defaultLifetime: DefaultLifetime?
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
-    var setUp: SetUp?
-    var rules: RuleBook?
     var previousSibling: Node?
     var nextSibling: Node?
     var firstChild: Node?
@@ -42,6 +40,7 @@ struct Node: Equatable, @unchecked Sendable {
     var nextChildSequence: UInt64 = 0
     var childrenByTag = CompactTable<TaggedNode>()
     var heldContext: UDIContext?
+    var rarities: Rarities?
     weak var rootContext: UDIContext?
   }
 
@@ -156,22 +155,34 @@ extension Node {
     nonmutating _modify { yield unsafe &edges.pointee.providers }
   }
 
+  private var hasRarities: Bool { unsafe edges.pointee.rarities != nil }
+
+  /// What few contexts have, made when one gets it.
+  private var rarities: Rarities {
+    if let present = unsafe edges.pointee.rarities { return present }
+    let new = Rarities()
+    unsafe edges.pointee.rarities = new
+    return new
+  }
+
   /// The lifetime of what is registered without one; nil for `.unique`.
   var defaultLifetime: DefaultLifetime? {
-    get { unsafe edges.pointee.defaultLifetime }
-    nonmutating set { unsafe edges.pointee.defaultLifetime = newValue }
+    get { unsafe edges.pointee.rarities?.defaultLifetime }
+    nonmutating set {
+      if newValue != nil || hasRarities { rarities.defaultLifetime = newValue }
+    }
   }
 
   /// The context's set-up block, until it has run.
   var setUp: SetUp? {
-    get { unsafe edges.pointee.setUp }
-    nonmutating set { unsafe edges.pointee.setUp = newValue }
+    get { unsafe edges.pointee.rarities?.setUp }
+    nonmutating set { if newValue != nil || hasRarities { rarities.setUp = newValue } }
   }
 
   /// The context's rules, if it has some.
   var rules: RuleBook? {
-    get { unsafe edges.pointee.rules }
-    nonmutating set { unsafe edges.pointee.rules = newValue }
+    get { unsafe edges.pointee.rarities?.rules }
+    nonmutating set { if newValue != nil || hasRarities { rarities.rules = newValue } }
   }
 
   /// Whether nothing can be bound or registered here.
@@ -256,6 +267,13 @@ extension Node {
 
   /// The node's context, or nil if that is going away; for nodes that have, or had, a parent, children or providers.
   var context: UDIContext? { heldContext ?? rootContext }
+}
+
+/// What few contexts have: behind a reference, so that all others are small. Under the tree lock.
+private final class Rarities {
+  var defaultLifetime: DefaultLifetime?
+  var setUp: SetUp?
+  var rules: RuleBook?
 }
 
 /// An entry in the table of a parent's children by tag.
