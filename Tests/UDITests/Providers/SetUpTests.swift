@@ -102,7 +102,9 @@ import UDI
         meeting.arrive()
         _ = left.link((any Alpha).self)
       }
-      onThreads([{ _ = left.link((any Beta).self) }, { _ = right.link((any Beta).self) }])
+      onThreads([
+        { #expect(left.link((any Beta).self) == nil) }, { #expect(right.link((any Beta).self) == nil) },
+      ])
     }
   }
 

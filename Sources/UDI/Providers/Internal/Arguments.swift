@@ -1,0 +1,89 @@
+/// Taking the types off factories with arguments, and putting them on again.
+extension UDIContext {
+  /// A factory with arguments, without their types: each is cast to the one that is wanted.
+  @inlinable
+  func erase<Dependency, First, each More>(
+    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
+    var types: [Any.Type] = [First.self]
+    for type in repeat (each More).self { types.append(type) }
+    let make: (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
+      var arguments = try Arguments(arguments, wanted: types)
+      let first = try arguments.next(First.self)
+      return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
+    }
+    return (types, make)
+  }
+
+  /// What is called after a factory with arguments, without their types.
+  @inlinable
+  func eraseCompletion<Dependency, First, each More>(
+    _ completion: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
+  ) -> (UDIContext, Made, [Any]) -> Void {
+    let complete: (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
+      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
+      do {
+        var arguments = try Arguments(arguments, wanted: [])
+        let first = try arguments.next(First.self)
+        completion(context, dependency, first, repeat try arguments.next((each More).self))
+      } catch { preconditionFailure("the factory has had these arguments already") }
+    }
+    return complete
+  }
+
+  /// The same for a factory of the main actor's.
+  @inlinable
+  func eraseOnMainActor<Dependency, First, each More>(
+    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
+    var types: [Any.Type] = [First.self]
+    for type in repeat (each More).self { types.append(type) }
+    let make: @MainActor (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
+      var arguments = try Arguments(arguments, wanted: types)
+      let first = try arguments.next(First.self)
+      return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
+    }
+    return (types, unsafe unsafeBitCast(make, to: ((UDIContext, [Any]) throws -> Made?).self))
+  }
+
+  /// The same on the main actor.
+  @inlinable
+  func eraseCompletionOnMainActor<Dependency, First, each More>(
+    _ completion: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
+  ) -> (UDIContext, Made, [Any]) -> Void {
+    let complete: @MainActor (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
+      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
+      do {
+        var arguments = try Arguments(arguments, wanted: [])
+        let first = try arguments.next(First.self)
+        completion(context, dependency, first, repeat try arguments.next((each More).self))
+      } catch { preconditionFailure("the factory has had these arguments already") }
+    }
+    return unsafe unsafeBitCast(complete, to: ((UDIContext, Made, [Any]) -> Void).self)
+  }
+}
+
+/// The arguments of a link, to be cast one by one to the types that a factory wants.
+@usableFromInline
+struct Arguments {
+  private var rest: ArraySlice<Any>
+  private let all: [Any]
+  private let wanted: [Any.Type]
+
+  @usableFromInline
+  init(_ arguments: [Any], wanted: [Any.Type]) throws {
+    rest = arguments[...]
+    all = arguments
+    self.wanted = wanted
+    guard wanted.isEmpty || arguments.count == wanted.count else { throw mismatch }
+  }
+
+  @usableFromInline
+  mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
+    // In two steps: an `Any` would take the optional, too.
+    guard let next = rest.popFirst(), let argument = next as? Argument else { throw mismatch }
+    return argument
+  }
+
+  private var mismatch: any Error { ProviderFailure.arguments(wanted: wanted, given: all.map { type(of: $0) }) }
+}

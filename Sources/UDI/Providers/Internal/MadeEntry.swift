@@ -1,0 +1,43 @@
+/// What a provider made, as an entry: what slots point at in its place.
+final class MadeEntry: Entry, @unchecked Sendable {
+  // Unchecked: it adds constants.
+
+  /// The instance or its box, where it is owned.
+  let owned: AnyObject?
+  private let provider: Unretained<Provider>
+  /// The instance that this one was made of, where that is another one; it is not held.
+  private let origin: UInt?
+
+  /// - Parameters:
+  ///   - isWeak: Whether somebody else keeps it.
+  ///   - origin: What it was made of, by an alias.
+  init(_ made: Made, _ provider: Provider, isWeak: Bool, origin: Made?) {
+    self.provider = Unretained(provider)
+    self.origin = origin.map { Unretained($0.object).address }
+    owned = isWeak ? nil : made.object
+    if isWeak {
+      super.init(.observed, made.form, key: provider.key, isExact: provider.makesExactType, provider.site)
+    } else {
+      super.init(
+        made.isBox ? .boxed : .owned, without: made.form, key: provider.key, isExact: provider.makesExactType,
+        provider.site)
+    }
+  }
+
+  /// The instance, or nil if it is dead.
+  var made: Made? {
+    (owned ?? object).map { Made(object: $0, form: form, isBox: kind == .boxed) }
+  }
+
+  /// The instance, if it was made of this one.
+  func made(from original: Made) -> Made? { origin == Unretained(original.object).address ? made : nil }
+
+  override func withdraw(_ garbage: inout Garbage) {
+    provider.object.forget(self, &garbage)
+  }
+
+  /// The provider that made it. Under a lock under which a slot points at this entry.
+  var maker: Provider { provider.object }
+
+  override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { made }
+}
