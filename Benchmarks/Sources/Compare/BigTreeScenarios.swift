@@ -21,6 +21,10 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
   let spread = (0..<found).map { _ in Plain() }
   for (index, object) in spread.enumerated() { contexts[index * 99 + 50].bind(object, as: (any Service).self) }
   keepAlive(root, spread as AnyObject)
+  expect("a hit in the last leaf") {
+    root.link((any K0).self) === plain && inner.link((any K0).self) === plain
+      && lastLeaf.link((any K0).self, search: .local) === plain
+  }
 
   return [
     .loop("miss, root of 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
@@ -73,6 +77,10 @@ func chainScenarios(_ plain: Plain) -> [Scenario] {
   end.multiBind(plain, as: (any Service).self)
   let middle = half
   keepAlive(root)
+  expect("a hit at the end of the chain") {
+    root.link((any Service).self) === plain && middle.link((any Service).self) === plain
+      && root.link((any Service).self, search: .local) == nil
+  }
   return [
     .loop("hit at the end of a chain of 10,000", limit: 1.7, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any Service).self)) }

@@ -3,9 +3,9 @@ import UDI
 /// Lookups in one context.
 func lookupScenarios(_ plain: Plain) -> [Scenario] {
   let context = UDIContext(tag: "context")
-  context.bind(plain, as: (any Service).self)
-  context.bind(plain, as: (any Open).self)
-  context.bind(plain, as: (any Service).self, named: .example)
+  context.multiBind(plain, as: (any Service).self)
+  context.multiBind(plain, as: (any Open).self)
+  context.multiBind(plain, as: (any Service).self, named: .example)
   let member = Member().attached(to: context)
 
   let root = UDIContext(tag: "root")
@@ -14,7 +14,14 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
   for level in 1...4 { fourBelow = makeChild(of: fourBelow, "\(level)") }
   let bottom = fourBelow
 
-  let scenarios: [Scenario] = [
+  keepAlive(root, member)
+  expect("a hit where it is bound") { context.link((any Service).self) === plain }
+  expect("a hit that is not class-bound") { context.link((any Open).self) as? Plain === plain }
+  expect("a hit by an object") { member.linkInLine((any Service).self) === plain }
+  expect("a hit by name") { context.link((any Service).self, named: .example) === plain }
+  expect("a miss") { context.link((any Missing).self) == nil }
+  expect("a hit four levels above") { bottom.link((any Service).self, search: .ancestors) === plain }
+  return [
     .loop("link, bound there", limit: 1.4, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Service).self)) }
     },
@@ -34,10 +41,6 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
       for _ in 0..<count { opaque(bottom.link((any Service).self, search: .ancestors)) }
     },
   ]
-  // What the loops look up is bound weakly, and must not have died before them.
-  precondition(context.link((any Open).self) != nil && bottom.link((any Service).self, search: .ancestors) === plain)
-  keepAlive(root, member)
-  return scenarios
 }
 
 extension UDIName {
@@ -52,3 +55,12 @@ func makeChild(of parent: UDIContext, _ tag: String) -> UDIContext {
 /// Holds objects until the program ends: what is only bound would be gone.
 func keepAlive(_ objects: AnyObject...) { kept += objects }
 private nonisolated(unsafe) var kept: [AnyObject] = []
+
+/// Notes what must be so for the figures to mean anything: a hit that has become a miss would look fast. Checked when all scenarios are
+/// ready, because they share objects, and once more when they were measured.
+func expect(_ what: String, _ holds: @escaping () -> Bool) { expectations.append((what, holds)) }
+private nonisolated(unsafe) var expectations: [(what: String, holds: () -> Bool)] = []
+
+func checkExpectations() {
+  for (what, holds) in expectations { precondition(holds(), "what is measured as \(what) is something else") }
+}

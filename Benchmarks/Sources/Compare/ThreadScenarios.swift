@@ -6,6 +6,7 @@ func threadScenarios(_ plain: Plain) -> [Scenario] {
   let objects = contexts.map { _ in Plain() }
   for (context, object) in zip(contexts, objects) { context.bind(object, as: (any Service).self) }
   keepAlive(objects as AnyObject)
+  expect("a hit for each thread") { zip(contexts, objects).allSatisfy { $0.link((any Service).self) === $1 } }
   // Long enough that where the scheduler puts the threads at first does not count.
   let count = 2_000_000
   let hits = { @Sendable (index: Int) in

@@ -3,12 +3,15 @@ import UDI
 /// Reads of properties that link.
 func wrapperScenarios(_ plain: Plain) -> [Scenario] {
   let context = UDIContext(tag: "wrappers")
-  context.bind(plain, as: (any Service).self)
-  AppContext.bind(plain, as: (any K0).self)
+  context.multiBind(plain, as: (any Service).self)
+  AppContext.multiBind(plain, as: (any K0).self)
   let consumer = Consumer().attached(to: context)
-  precondition(consumer.linked === plain && consumer.weakly === plain && consumer.app === plain)
   keepAlive(consumer)
   consumer.stored = plain
+  expect("what is linked by the wrappers") {
+    [consumer.stored, consumer.linked, consumer.inLine, consumer.weakly, consumer.app as? any Service]
+      .allSatisfy { $0 === plain }
+  }
   return [
     .loop("a stored property, no wrapper", limit: nil, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.stored) }

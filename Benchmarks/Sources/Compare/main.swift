@@ -35,6 +35,7 @@ scenarios += all.filter { scenario in
   isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name || $0.above == scenario.name }
 }
 
+checkExpectations()
 var failures: [String] = []
 
 // What depends on no clock.
@@ -59,5 +60,6 @@ for figure in figures {
   print("\(pad(figure.name, 56)) \(right("\(Int(figure.bytes.rounded()))", 7)) bytes, limit \(Int(figure.limit))")
 }
 for failure in failures { print("OVER THE LIMIT  \(failure)") }
+checkExpectations()
 precondition(floor.load() === plain, "what was measured must have been alive")
 exit(failures.isEmpty ? 0 : 1)

@@ -51,6 +51,7 @@ extension Node {
     let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
     nextChildSequence += 1
+    precondition(newSequence < Rank.sequenceLimit, "a context has room for \(Rank.sequenceLimit) children in its life")
     defer { if !child.sleep.isEmpty { child.noteSleepBelow() } }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)

@@ -48,9 +48,9 @@ extension Node {
   ) -> (before: SlotState?, after: SlotState?) {
     lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
-        guard let new, let below = child.slots.find(key) else { return (nil, nil) }
+        guard new != nil, let below = child.slots.find(key) else { return (nil, nil) }
         let made = Slot(
-          key: key, best: below.element.best, children: .one(.init(child)), depth: new.depth + 1,
+          key: key, best: below.element.best, children: .one(.init(child)), depth: below.element.depth + 1,
           isSingle: below.element.isSingle)
         // Most contexts with something below them lead to several keys.
         slots.insert(made, initialCapacity: 4)

@@ -34,16 +34,22 @@ struct SlotState: Equatable {
   let isSingle: Bool
 }
 
-/// A child's place among those children of a node that have a slot for one key.
+/// A child's place among those children of a node that have a slot for one key: by the depth of the child's slot, then by the child's
+/// `sequence`. In one word, because blocks of children are moved and compared at every change.
+///
+/// The depth has 20 bits of it: children that lead to something more than a million levels down count as equally far. A sequence
+/// has the other 44, for 17 million million children that one context ever has.
 struct Rank: Comparable {
-  /// The depth of the child's slot.
-  let depth: UInt32
-  /// The child's `sequence`.
-  let sequence: UInt64
+  private let word: UInt64
 
-  static func < (left: Rank, right: Rank) -> Bool {
-    left.depth != right.depth ? left.depth < right.depth : left.sequence < right.sequence
+  private static var sequenceBits: UInt64 { 44 }
+  static var sequenceLimit: UInt64 { 1 << sequenceBits }
+
+  init(depth: UInt32, sequence: UInt64) {
+    word = min(UInt64(depth), UInt64.max >> Self.sequenceBits) << Self.sequenceBits | sequence
   }
+
+  static func < (left: Rank, right: Rank) -> Bool { left.word < right.word }
 }
 
 /// A child that has a slot for one key.
