@@ -157,7 +157,10 @@ enum RankedChildren {
   }
 }
 
-/// Many children in the order of their ranks, in sorted blocks of at most 64.
+/// Many children, in sorted blocks of at most 64.
+///
+/// The order is reversed, in the list of blocks and in each block: the nearest child, which is the one that mostly goes when the object
+/// that answers goes, is the last one of the last block, and nothing has to be moved to take it out.
 ///
 /// Complexity: O(log n) to find a place, and moving part of one block and of the list of blocks to insert or remove there.
 final class RankedBlocks {
@@ -166,36 +169,37 @@ final class RankedBlocks {
   /// No block is empty. Unchecked, because the tree lock excludes overlapping accesses.
   @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
 
-  init(_ children: ContiguousArray<RankedChild>) { unsafe blocks = [children] }
+  /// - Parameter children: The nearest first.
+  init(_ children: ContiguousArray<RankedChild>) { unsafe blocks = [ContiguousArray(children.reversed())] }
 
-  var first: Node? { unsafe blocks.first?.first?.node }
+  var first: Node? { unsafe blocks.last?.last?.node }
 
-  /// The children where there are few enough to do without this: half a block, so that it does not go to and fro.
+  /// The children where there are few enough to do without this, the nearest first: half a block, so that it does not go to and fro.
   var few: ContiguousArray<RankedChild>? {
-    unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? blocks[0] : nil
+    unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
   }
 
   func forEach(_ body: (Node) -> Void) {
-    for block in unsafe blocks { for child in block { body(child.node) } }
+    for block in unsafe blocks.reversed() { for child in block.reversed() { body(child.node) } }
   }
 
   func insert(_ child: RankedChild) {
-    // The last block that begins before the rank, or the first.
-    let index = unsafe max(0, blocks.partition { $0[0].rank < child.rank } - 1)
-    let offset = unsafe blocks[index].partition { $0.rank < child.rank }
+    // The last block that begins behind the rank, or the first.
+    let index = unsafe max(0, blocks.partition { $0[0].rank > child.rank } - 1)
+    let offset = unsafe blocks[index].partition { $0.rank > child.rank }
     unsafe blocks[index].insert(child, at: offset)
     guard unsafe blocks[index].count > Self.limit else { return }
-    // At the end of the list split off a small block: children mostly arrive in order, and so fill their blocks.
-    let middle = unsafe index == blocks.count - 1 ? Self.limit : Self.limit / 2
-    let upper = unsafe ContiguousArray(blocks[index][middle...])
-    unsafe blocks[index].removeLast(blocks[index].count - middle)
-    unsafe blocks.insert(upper, at: index + 1)
+    // At the front of the list split off a small block: children mostly arrive in order, and so fill their blocks.
+    let middle = index == 0 ? 1 : Self.limit / 2
+    let upper = unsafe ContiguousArray(blocks[index][..<middle])
+    unsafe blocks[index].removeFirst(middle)
+    unsafe blocks.insert(upper, at: index)
   }
 
   func remove(at rank: Rank) {
-    let index = unsafe blocks.partition { $0[0].rank <= rank } - 1
+    let index = unsafe blocks.partition { $0[0].rank >= rank } - 1
     guard index >= 0 else { return }
-    let offset = unsafe blocks[index].partition { $0.rank < rank }
+    let offset = unsafe blocks[index].partition { $0.rank > rank }
     unsafe blocks[index].remove(at: offset)
     merge(at: index)
   }
@@ -204,9 +208,9 @@ final class RankedBlocks {
   private func merge(at index: Int) {
     if unsafe blocks[index].isEmpty {
       unsafe blocks.remove(at: index)
-    } else if unsafe index + 1 < blocks.count, unsafe blocks[index].count + blocks[index + 1].count <= Self.limit / 2 {
-      unsafe blocks[index] += blocks[index + 1]
-      unsafe blocks.remove(at: index + 1)
+    } else if unsafe index > 0, unsafe blocks[index].count + blocks[index - 1].count <= Self.limit / 2 {
+      let joined = unsafe blocks.remove(at: index)
+      unsafe blocks[index - 1] += joined
     }
   }
 }
