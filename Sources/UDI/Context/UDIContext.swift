@@ -58,7 +58,12 @@ public final class UDIContext: Sendable {
   /// already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.search } } }
-    set { change { node, _ in node.lock.withLock { node.search = newValue } } }
+    set {
+      change { node, _ in
+        node.lock.withLock { node.search = newValue }
+        if node.isWatched { node.tellAllWatchers() }
+      }
+    }
   }
 }
 

@@ -89,3 +89,19 @@ public func withReporter<Result, Failure: Error>(
   }
   return try outcome.get()
 }
+
+/// Runs an asynchronous operation whose misuse of the library, and that of the tasks it starts, goes to a reporter of its own.
+///
+/// - Parameters:
+///   - reporter: The reporter for the time of the operation.
+///   - operation: What to run; it stays on the caller's actor.
+/// - Returns: What `operation` returns.
+/// - Throws: What `operation` throws.
+nonisolated(nonsending) public func withReporter<Result, Failure: Error>(
+  _ reporter: UDIReporter, operation: nonisolated(nonsending) () async throws(Failure) -> Result
+) async throws(Failure) -> Result {
+  let outcome = await UDIReporter.$ofTask.withValue(reporter) { () async -> Swift.Result<Result, Failure> in
+    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+  }
+  return try outcome.get()
+}

@@ -130,7 +130,9 @@ extension UDIObject {
   }
 
   @usableFromInline
-  func context(for type: Any.Type, _ name: UDIName?, _ site: CallSite) -> UDIContext? {
-    _attachedContext.contextForLink("link", type, name, site, self)
+  func context(
+    for type: Any.Type, _ name: UDIName?, _ site: CallSite, _ verb: String = "link"
+  ) -> UDIContext? {
+    _attachedContext.contextForLink(verb, type, name, site, self)
   }
 }

@@ -13,4 +13,13 @@ final class MisuseLog: Sendable {
     let result = try withReporter(log.reporter) { try body() }
     return (result, log.all)
   }
+
+  /// Runs an asynchronous body whose misuse is collected.
+  nonisolated(nonsending) static func during<Result>(
+    _ body: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> (Result, [UDIMisuse]) {
+    let log = MisuseLog()
+    let result = try await withReporter(log.reporter) { try await body() }
+    return (result, log.all)
+  }
 }

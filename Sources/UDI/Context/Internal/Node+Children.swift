@@ -52,7 +52,10 @@ extension Node {
     let newSequence = nextChildSequence
     nextChildSequence += 1
     precondition(newSequence < Rank.sequenceLimit, "a context has room for \(Rank.sequenceLimit) children in its life")
-    defer { if !child.sleep.isEmpty { child.noteSleepBelow() } }
+    defer {
+      if !child.sleep.isEmpty { child.noteSleepBelow() }
+      if child.isWatched { child.tellWatchersOfMove() }
+    }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
       unlink(child)
@@ -80,6 +83,7 @@ extension Node {
     child.lock.withLock { child.parent = nil }
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
+    if child.isWatched { child.tellWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
     let keys = child.slots.count
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
@@ -173,6 +177,7 @@ extension Node {
       storages = dropProviders(&garbage)
       if let setUp { garbage.add(setUp) }
       setUp = nil
+      if isWatched { endWatching() }
       // Waits for lookups that came up from a child before it was cut off.
       lock.withLock { slots = CompactTable() }
       guard !children.isEmpty else { return (false, bindings) }
@@ -205,6 +210,7 @@ extension Node {
       child.lock.withLock { child.parent = nil }
       child.previousSibling = nil
       child.nextSibling = nil
+      if child.isWatched { child.tellWatchersOfMove() }
       if let context = child.heldContext {
         child.heldContext = nil
         if child.hasChildren { child.remember(context) }

@@ -21,6 +21,7 @@ extension Node {
       slot.element.isSingle = slot.element.children.isEmpty
       return (before, slot.element.state)
     }
+    if isWatched { tellWatchers(of: key, .here) }
     propagate(key, from: before, to: after)
   }
 
@@ -83,6 +84,7 @@ extension Node {
       let old = before.map { Rank(depth: $0.depth, sequence: child.sequence) }
       let new = after.map { Rank(depth: $0.depth, sequence: child.sequence) }
       (before, after) = parent.update(key, child: child, from: old, to: new)
+      if parent.isWatched, before?.best != after?.best { parent.tellWatchers(of: key, .below) }
       child = parent
     }
   }
@@ -98,6 +100,7 @@ extension Node {
       let (before, after) = parent.update(
         slot.key, child: self, from: old.map { Rank(depth: slot.depth, sequence: $0) },
         to: new.map { Rank(depth: slot.depth, sequence: $0) })
+      if parent.isWatched, before?.best != after?.best { parent.tellWatchers(of: slot.key, .below) }
       parent.propagate(slot.key, from: before, to: after)
     }
   }

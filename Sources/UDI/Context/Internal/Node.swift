@@ -31,6 +31,7 @@ struct Node: Equatable, @unchecked Sendable {
     var remembersContext = false
     var expectedKeys: UInt8 = 1
     var isInert = false
+    var isWatched = false
     var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
     var previousSibling: Node?
@@ -191,6 +192,18 @@ extension Node {
     nonmutating set { unsafe edges.pointee.isInert = newValue }
   }
 
+  /// Whether somebody wants to know when answers change here.
+  var isWatched: Bool {
+    get { unsafe edges.pointee.isWatched }
+    nonmutating set { unsafe edges.pointee.isWatched = newValue }
+  }
+
+  /// Who that is.
+  var watchers: Watchers {
+    _read { yield rarities.watchers }
+    nonmutating _modify { yield &rarities.watchers }
+  }
+
   /// The serial number of the next entry, which orders what is bound here.
   var nextSerial: UInt32 {
     get { unsafe edges.pointee.nextSerial }
@@ -274,6 +287,7 @@ private final class Rarities {
   var defaultLifetime: DefaultLifetime?
   var setUp: SetUp?
   var rules: RuleBook?
+  var watchers = Watchers()
 }
 
 /// An entry in the table of a parent's children by tag.

@@ -208,7 +208,7 @@ final class RankedBlocks {
   private func merge(at index: Int) {
     if unsafe blocks[index].isEmpty {
       unsafe blocks.remove(at: index)
-    } else if unsafe index > 0, unsafe blocks[index].count + blocks[index - 1].count <= Self.limit / 2 {
+    } else if index > 0, unsafe blocks[index].count + blocks[index - 1].count <= Self.limit / 2 {
       let joined = unsafe blocks.remove(at: index)
       unsafe blocks[index - 1] += joined
     }

@@ -51,6 +51,9 @@ enum Tree {
   /// Guarded by `lock`: how many providers there have been.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
+  /// Guarded by `lock`: who is to be told of the change that is under way, when the lock was given back.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var news: News?
+
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
 
@@ -63,9 +66,31 @@ enum Tree {
     // Results and errors leave with the call; the garbage goes here, after the lock was given back.
     defer { garbage.release() }
     lock.lock()
-    defer { lock.unlock() }
+    defer {
+      if let news = unsafe news { handOver(news, &garbage) }
+      lock.unlock()
+    }
     return try body(&garbage)
   }
+
+  /// Notes that a watcher is to be woken when the lock was given back.
+  static func tell(_ watcher: Watcher) {
+    if let news = unsafe news { news.watchers.append(watcher) } else { unsafe news = News(watcher) }
+  }
+
+  @inline(never)
+  private static func handOver(_ present: News, _ garbage: inout Garbage) {
+    garbage.add(present)
+    unsafe news = nil
+  }
+}
+
+/// The watchers that a change is of interest to. They are woken when it is let go of, as part of the change's garbage: waking runs
+/// code of the user's, an executor's for example.
+private final class News {
+  var watchers: [Watcher]
+  init(_ first: Watcher) { watchers = [first] }
+  deinit { for watcher in watchers { watcher.wake() } }
 }
 
 /// What a change dropped and nobody may release before the lock is given back.

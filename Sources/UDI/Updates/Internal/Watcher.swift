@@ -1,0 +1,148 @@
+/// Somebody who wants to know when what a lookup gives may have changed.
+///
+/// It is told *that*, never *what*: it counts changes, and whoever waits looks up anew. So a slow consumer costs no memory, nothing is
+/// looked up that nobody asks for, and to be told once too often does no harm.
+final class Watcher: @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock, or by the watcher's own.
+
+  /// What is looked up. Held, so that its id is given to no other key.
+  let key: KeyIdentity
+  /// The direction it takes, as the lookup names it.
+  let search: UDISearch?
+
+  /// Under the tree lock: where it is entered. The first is where its lookup begins.
+  fileprivate var places: [Node] = []
+  /// Under the tree lock: the direction that the lookup takes.
+  fileprivate var direction = UDISearch.descendants
+
+  private let lock = Lock()
+  /// Guarded by `lock`: how many changes there have been. The first is that there is something to look up at all.
+  private var changes: UInt = 1
+  /// Guarded by `lock`: whether the context is gone.
+  private var hasEnded = false
+  /// Guarded by `lock`: several may wait, because iterators can be copied.
+  private var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
+  /// Guarded by `lock`.
+  private var lastTicket: UInt = 0
+
+  init(_ key: KeyIdentity, _ search: UDISearch?) {
+    self.key = key
+    self.search = search
+  }
+}
+
+// MARK: - Waiting
+
+extension Watcher {
+  /// Waits until there is a change that the caller has not seen.
+  ///
+  /// - Parameter seen: The number of changes that it has seen.
+  /// - Returns: The number now; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: UInt) async -> UInt? {
+    let ticket = lock.withLock {
+      lastTicket += 1
+      return lastTicket
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let mustWait = lock.withLock {
+          // A task is marked as cancelled before its handlers are called: so either this sees it, or the handler finds the ticket.
+          guard changes == seen, !hasEnded, !Task.isCancelled else { return false }
+          waiting[ticket] = continuation
+          return true
+        }
+        if !mustWait { continuation.resume() }
+      }
+    } onCancel: {
+      lock.withLock { waiting.removeValue(forKey: ticket) }?.resume()
+    }
+    return lock.withLock { hasEnded || Task.isCancelled ? nil : changes }
+  }
+
+  /// Lets those go on who wait. Not under a lock.
+  func wake() {
+    let continuations = lock.withLock {
+      changes += 1
+      let continuations = waiting
+      waiting = [:]
+      return continuations
+    }
+    for continuation in continuations.values { continuation.resume() }
+  }
+
+  /// The context is gone.
+  fileprivate func end() { lock.withLock { hasEnded = true } }
+}
+
+// MARK: - In the tree. Everything here runs under the tree lock
+
+/// Who watches one node, by the key's id.
+typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
+
+extension Node {
+  /// Enters a watcher wherever something may happen that changes what its lookup, which begins here, gives.
+  func enter(_ watcher: Watcher) {
+    watcher.leave()
+    watcher.direction = watcher.search ?? search
+    var next: Node? = self
+    while let node = next {
+      node.watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+      node.isWatched = true
+      watcher.places.append(node)
+      next = watcher.direction == .ancestors ? node.parent : nil
+    }
+  }
+
+  /// Where something has changed, seen from a watched node.
+  enum Whereabouts {
+    case here
+    case below
+  }
+
+  /// Tells those who watch a key here that what is found from here has changed.
+  @inline(never)
+  func tellWatchers(of key: UInt64, _ place: Whereabouts) {
+    guard let concerned = watchers[key] else { return }
+    for watcher in concerned.values where place == .here || watcher.direction == .descendants { Tree.tell(watcher) }
+  }
+
+  /// Tells those whose lookup goes up through this node, which has got another parent.
+  @inline(never)
+  func tellWatchersOfMove() {
+    for concerned in watchers.values {
+      for watcher in concerned.values where watcher.direction == .ancestors { Tree.tell(watcher) }
+    }
+  }
+
+  /// Tells all who watch something here.
+  func tellAllWatchers() {
+    for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+  }
+
+  /// Lets the watchers go, when the context does.
+  @inline(never)
+  func endWatching() {
+    for concerned in watchers.values {
+      for watcher in concerned.values {
+        if watcher.places.first == self { watcher.end() }
+        // A chain goes from the top, which is the last place.
+        if watcher.places.last == self { watcher.places.removeLast() } else { watcher.places.removeAll { $0 == self } }
+        Tree.tell(watcher)
+      }
+    }
+    watchers = [:]
+    isWatched = false
+  }
+}
+
+extension Watcher {
+  /// Takes it out wherever it is entered.
+  func leave() {
+    for node in places {
+      node.watchers[key.id]?[ObjectIdentifier(self)] = nil
+      if node.watchers[key.id]?.isEmpty == true { node.watchers[key.id] = nil }
+      node.isWatched = !node.watchers.isEmpty
+    }
+    places = []
+  }
+}

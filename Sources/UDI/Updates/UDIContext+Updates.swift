@@ -1,0 +1,72 @@
+/// Following what a lookup gives, and waiting for it. Each verb stands here twice, see `UDIContext+Bind.swift`.
+extension UDIContext {
+  /// What a lookup from here gives, now and after each change.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A sequence that does not keep this context alive once it is iterated over.
+  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern.
+  public func updates<Dependency: Sendable>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIUpdates<Dependency> {
+    UDIUpdates(request: UpdateRequest(context: self, name: name, search: search))
+  }
+
+  /// What a lookup from here gives that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A sequence that does not keep this context alive once it is iterated over.
+  @preconcurrency @MainActor
+  public func updates<Dependency>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIMainActorUpdates<Dependency> {
+    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, search: search))
+  }
+
+  /// Waits until a lookup finds something: now, or when it is bound or registered.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: What comes first in search order.
+  /// - Throws: `CancellationError` when the task is cancelled before.
+  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) async throws(CancellationError) -> Dependency {
+    try await awaitDependency(type, name, search)
+  }
+
+  /// Waits until a lookup finds something that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: What comes first in search order.
+  /// - Throws: `CancellationError` when the task is cancelled before.
+  @preconcurrency @MainActor
+  public func linkWhenBound<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) async throws(CancellationError) -> Dependency {
+    try await awaitDependency(type, name, search)
+  }
+
+  nonisolated(nonsending) func awaitDependency<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+  ) async throws(CancellationError) -> Dependency {
+    if let found = lookUp(type, name, search) { return found }
+    let watch = Watch(self, type, name, search)
+    var seen: UInt = 0
+    while let (context, change) = await watch.nextChange(after: seen) {
+      seen = change
+      if let found = context.lookUp(type, name, search) { return found }
+    }
+    throw CancellationError()
+  }
+}

@@ -1,0 +1,83 @@
+/// Following and waiting as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`.
+extension UDIObject {
+  /// What a lookup from the object's effective context gives, now and after each change. A later attachment elsewhere is not followed.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A sequence that keeps neither the object nor its context alive once it is iterated over.
+  public func updates<Dependency: Sendable>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIUpdates<Dependency> {
+    let context = context(for: type, name, CallSite(fileID, line), "updates")
+    return UDIUpdates(request: UpdateRequest(context: context, name: name, search: search))
+  }
+
+  /// What a lookup from the object's effective context gives that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A sequence that keeps neither the object nor its context alive once it is iterated over.
+  @preconcurrency @MainActor
+  public func updates<Dependency>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIMainActorUpdates<Dependency> {
+    let context = context(for: type, name, CallSite(fileID, line), "updates")
+    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, search: search))
+  }
+
+  /// Waits until a lookup from the object's effective context finds something. A later attachment elsewhere is not followed.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order.
+  /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
+  ///   gone.
+  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await awaitDependency(type, name, search, CallSite(fileID, line))
+  }
+
+  /// Waits until a lookup from the object's effective context finds something that is not `Sendable`, on the main actor.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order.
+  /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
+  ///   gone.
+  @preconcurrency @MainActor
+  public func linkWhenBound<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await awaitDependency(type, name, search, CallSite(fileID, line))
+  }
+
+  nonisolated(nonsending) private func awaitDependency<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+  ) async throws -> Dependency {
+    guard let context = context(for: type, name, site, "linkWhenBound") else {
+      throw UDIAttachment.goneError(type, name, search)
+    }
+    return try await context.awaitDependency(type, name, search)
+  }
+}

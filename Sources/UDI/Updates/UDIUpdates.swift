@@ -1,0 +1,89 @@
+/// What a lookup gives, now and after each change: the dependency, or nil while there is none.
+///
+/// ```swift
+/// for await player in context.updates(of: (any Player).self) {
+///   title = player?.title ?? "nothing plays"
+/// }
+/// ```
+///
+/// The first element comes at once. Then there is one whenever the lookup would give something else: because something was bound, withdrawn or
+/// registered, because an object died, or because contexts moved. (The death of an object that is no ``UDIObject`` shows when it
+/// is next touched.) A consumer that is busy meanwhile gets the latest state, not each on the way there. The sequence ends when the task is
+/// cancelled or the context gone, which the sequence does not keep alive; and it does not keep alive what it has given.
+///
+/// Any number of consumers can iterate over it, each for itself. Where there is none it costs nothing.
+public struct UDIUpdates<Dependency: Sendable>: Sendable {
+  let request: UpdateRequest<Dependency>
+}
+
+extension UDIUpdates: AsyncSequence {
+  /// Waits for changes on behalf of one consumer.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let state: UpdateState<Dependency>
+
+    /// Waits for the next element; the first is there at once.
+    ///
+    /// - Parameter actor: The caller's actor, which the lookup runs on.
+    /// - Returns: The dependency, or nil inside an optional where there is none; nil at the end.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
+      await state.next()
+    }
+  }
+
+  /// Begins to watch.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
+}
+
+/// ``UDIUpdates`` of a dependency that is not `Sendable`: to be iterated over on the main actor; otherwise the same.
+public struct UDIMainActorUpdates<Dependency>: Sendable {
+  let request: UpdateRequest<Dependency>
+}
+
+extension UDIMainActorUpdates: @MainActor AsyncSequence {
+  /// Waits for changes on behalf of one consumer.
+  @MainActor
+  public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
+    fileprivate let state: UpdateState<Dependency>
+    /// It cannot fail.
+    public typealias Failure = Never
+
+    /// Waits for the next element; the first is there at once.
+    ///
+    /// - Returns: The dependency, or nil inside an optional where there is none; nil at the end.
+    public mutating func next() async -> Dependency?? { await state.next() }
+  }
+
+  /// Begins to watch.
+  @MainActor public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
+}
+
+/// What is to be looked up, and from where.
+struct UpdateRequest<Dependency>: Sendable {
+  /// Whose context is gone already there is nothing to watch.
+  let context: UDIContext?
+  let name: UDIName?
+  let search: UDISearch?
+}
+
+/// Where one consumer is. Copies of its iterator share it.
+private final class UpdateState<Dependency> {
+  private let watch: Watch?
+  private let request: (name: UDIName?, search: UDISearch?)
+  private var seen: UInt = 0
+  private var last = LastGiven()
+
+  init(_ request: UpdateRequest<Dependency>) {
+    watch = request.context.map { Watch($0, Dependency.self, request.name, request.search) }
+    self.request = (request.name, request.search)
+  }
+
+  nonisolated(nonsending) func next() async -> Dependency?? {
+    guard let watch else { return nil }
+    while let (context, change) = await watch.nextChange(after: seen) {
+      seen = change
+      let found = context.lookUp(Dependency.self, request.name, request.search)
+      if last.note(found) { return .some(found) }
+    }
+    return nil
+  }
+}

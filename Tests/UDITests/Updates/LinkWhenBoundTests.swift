@@ -1,0 +1,142 @@
+import Testing
+import UDI
+
+/// `linkWhenBound`: waiting for a dependency.
+struct LinkWhenBoundTests {
+  let root = UDIContext(tag: "root")
+
+  @Test("What is there is given at once, also to a task that is cancelled")
+  func present() async throws {
+    let plain = Plain()
+    root.bind(plain, as: (any Service).self)
+    #expect(try await root.linkWhenBound((any Service).self) === plain)
+    let member = Member().attached(to: root)
+    #expect(try await member.linkWhenBound((any Service).self) === plain)
+    let root = root
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return try await root.linkWhenBound((any Service).self)
+    }
+    task.cancel()
+    #expect(try await task.value === plain)
+  }
+
+  @Test("What is bound later is waited for, below and above, by type and by name")
+  func later() async throws {
+    let child = try root.makeChild(tag: "child")
+    let (below, above) = (Plain(), Plain())
+    let root = root
+    async let fromRoot = root.linkWhenBound((any Service).self)
+    async let named = root.linkWhenBound((any Loose).self, named: "a")
+    async let fromChild = child.linkWhenBound((any Other).self, search: .ancestors)
+    await Task.yield()
+    child.bind(below, as: (any Service).self)
+    child.bind(below, as: (any Loose).self, named: "a")
+    root.bind(above, as: (any Other).self)
+    #expect(try await fromRoot === below)
+    #expect(try await named.label == "plain")
+    #expect(try await fromChild === above)
+  }
+
+  @Test("A registration ends the wait, too")
+  func provider() async throws {
+    let root = root
+    async let found = root.linkWhenBound((any Service).self)
+    await Task.yield()
+    root.register((any Service).self, lifetime: .context) { Plain() }
+    #expect(try await found === root.link((any Service).self))
+  }
+
+  @Test("Cancelled: it throws, and leaves nothing behind")
+  func cancelled() async {
+    weak var context: UDIContext?
+    do {
+      let passing = UDIContext(tag: "passing")
+      context = passing
+      let task = Task { try await passing.linkWhenBound((any Service).self) }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    #expect(context == nil)
+  }
+
+  @Test("Of an object whose context is gone it throws why")
+  func contextGone() async throws {
+    let member: Member
+    do {
+      let owner = UDIContext(tag: "owner")
+      owner.register((any Service).self, lifetime: .context) { Member() }
+      member = try #require(owner.link((any Service).self) as? Member)
+    }
+    let (_, misuse) = await MisuseLog.during {
+      await #expect(throws: UDILinkError.self) { try await member.linkWhenBound((any Other).self) }
+    }
+    #expect(misuse.map(\.kind) == [.contextGone])
+  }
+
+  @Test("10,000 wait at once, half are cancelled: all end, and none leaves anything behind")
+  func manyWaiters() async throws {
+    weak var context: UDIContext?
+    let plain = Plain()
+    do {
+      let passing = UDIContext(tag: "passing")
+      context = passing
+      let ended = Tally()
+      let started = Tally()
+      let waiters = (0..<10_000).map { index in
+        Task {
+          started.add()
+          defer { ended.add() }
+          let search: UDISearch = index % 4 < 2 ? .descendants : .ancestors
+          return try await passing.linkWhenBound((any Service).self, search: search)
+        }
+      }
+      while started.count < 10_000 { await Task.yield() }
+      for (index, waiter) in waiters.enumerated() where index % 2 == 0 { waiter.cancel() }
+      passing.bind(plain, as: (any Service).self)
+      for (index, waiter) in waiters.enumerated() {
+        switch await waiter.result {
+        case .success(let found): #expect(found === plain)
+        case .failure(let error):
+          #expect(error is CancellationError)
+          #expect(index % 2 == 0, "who was not cancelled has to find it")
+        }
+      }
+      #expect(ended.count == 10_000)
+    }
+    #expect(context == nil, "nobody holds the context")
+  }
+
+  @Test("Waiters on many threads, while contexts move and objects come and go")
+  func storm() async throws {
+    let root = root
+    let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
+    let branch = try left.makeChild(tag: "branch")
+    let leaf = try branch.makeChild(tag: "leaf")
+    let kept = Plain()
+    try await withThrowingTaskGroup { group in
+      for index in 0..<200 {
+        group.addTask {
+          let context = [root, left, right, leaf][index % 4]
+          if index % 4 == 3 {
+            _ = try await context.linkWhenBound((any Service).self, search: .ancestors)
+          } else {
+            for await found in context.updates(of: (any Other).self, search: .ancestors) where found != nil { return }
+          }
+        }
+      }
+      group.addTask {
+        for round in 0..<300 {
+          try (round % 2 == 0 ? right : left).addChild(branch)
+          let passing = Plain()
+          branch.bind(passing, as: (any Service).self)
+          await Task.yield()
+        }
+        root.multiBind(kept, as: (any Service).self)
+        root.multiBind(kept, as: (any Other).self)
+      }
+      try await group.waitForAll()
+    }
+    #expect(leaf.link((any Service).self, search: .ancestors) === kept)
+  }
+}

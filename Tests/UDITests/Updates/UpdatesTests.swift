@@ -1,0 +1,167 @@
+import Testing
+import UDI
+
+/// `updates(of:)`: what a lookup gives, as it changes.
+struct UpdatesTests {
+  let root = UDIContext(tag: "root")
+
+  @Test("The first element comes at once, also where there is nothing")
+  func first() async throws {
+    var nothing = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(nothing.next()) == nil)
+    let plain = Plain()
+    root.bind(plain, as: (any Service).self)
+    var something = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(something.next()) === plain)
+  }
+
+  @Test("Binding, replacing, unbinding and the death of an object are told")
+  func changes() async throws {
+    let child = try root.makeChild(tag: "child")
+    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    let first = Plain()
+    child.bind(first, as: (any Service).self)
+    #expect(try await #require(updates.next()) === first)
+    let second = Plain()
+    child.bind(second, as: (any Service).self)
+    #expect(try await #require(updates.next()) === second)
+    child.unbind((any Service).self)
+    #expect(try await #require(updates.next()) == nil)
+    var member: Member? = Member().attached(to: child)
+    member?.bind(member!, as: (any Service).self)
+    weak let given = try await #require(updates.next())
+    #expect(given === member)
+    member = nil
+    #expect(given == nil, "what was given is not kept alive")
+    #expect(try await #require(updates.next()) == nil)
+  }
+
+  @Test("Moves of contexts are told, downwards and upwards")
+  func moves() async throws {
+    let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
+    let branch = try left.makeChild(tag: "branch")
+    let leaf = try branch.makeChild(tag: "leaf")
+    let (inLeaf, inLeft, inRight) = (Plain(), Plain(), Plain())
+    leaf.multiBind(inLeaf, as: (any Service).self)
+    left.multiBind(inLeft, as: (any Other).self)
+    right.multiBind(inRight, as: (any Other).self)
+    var down = left.updates(of: (any Service).self).makeAsyncIterator()
+    var up = leaf.updates(of: (any Other).self, search: .ancestors).makeAsyncIterator()
+    #expect(try await #require(down.next()) === inLeaf)
+    #expect(try await #require(up.next()) === inLeft)
+    try right.addChild(branch)
+    #expect(try await #require(down.next()) == nil)
+    #expect(try await #require(up.next()) === inRight)
+    // The new way is watched, too, and the old one no longer.
+    right.unbind((any Other).self)
+    #expect(try await #require(up.next()) == nil)
+    root.multiBind(inLeft, as: (any Other).self)
+    #expect(try await #require(up.next()) === inLeft)
+    branch.removeFromParent()
+    #expect(try await #require(up.next()) == nil)
+  }
+
+  @Test("Names, the local search and a change of the context's own search")
+  func requests() async throws {
+    let child = try root.makeChild(tag: "child")
+    let (named, inChild) = (Plain(), Plain())
+    var byName = root.updates(of: (any Service).self, named: "a").makeAsyncIterator()
+    var local = root.updates(of: (any Service).self, search: .local).makeAsyncIterator()
+    var own = child.updates(of: (any Other).self).makeAsyncIterator()
+    #expect(try await #require(byName.next()) == nil)
+    #expect(try await #require(local.next()) == nil)
+    #expect(try await #require(own.next()) == nil)
+    child.bind(named, as: (any Service).self, named: "a")
+    #expect(try await #require(byName.next()) === named)
+    child.bind(inChild, as: (any Service).self)
+    root.multiBind(inChild, as: (any Service).self)
+    #expect(try await #require(local.next()) === inChild)
+    root.multiBind(inChild, as: (any Other).self)
+    child.search = .ancestors
+    #expect(try await #require(own.next()) === inChild)
+  }
+
+  @Test("Providers are told of, and what is kept is given once")
+  func providers() async throws {
+    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    root.register((any Service).self, lifetime: .context) { Plain() }
+    let made = try await #require(updates.next())
+    #expect(made === root.link((any Service).self))
+    root.reset()
+    let again = try await #require(updates.next())
+    #expect(again != nil && again !== made)
+    root.unregister((any Service).self)
+    #expect(try await #require(updates.next()) == nil)
+  }
+
+  @Test("Ends when the context goes, which it does not keep alive")
+  func contextGoes() async throws {
+    weak var context: UDIContext?
+    var updates: UDIUpdates<any Service>.AsyncIterator
+    do {
+      let passing = UDIContext(tag: "passing")
+      context = passing
+      updates = passing.updates(of: (any Service).self).makeAsyncIterator()
+      #expect(try await #require(updates.next()) == nil)
+    }
+    #expect(context == nil)
+    #expect(await updates.next() == nil)
+    #expect(await updates.next() == nil)
+  }
+
+  @Test("Ends when the task is cancelled, before and while it waits")
+  func cancellation() async {
+    let task = Task { [root] in
+      var count = 0
+      for await _ in root.updates(of: (any Service).self) { count += 1 }
+      return count
+    }
+    task.cancel()
+    #expect(await task.value <= 1)
+    let given = Tally()
+    let waiting = Task { [root] in
+      for await _ in root.updates(of: (any Service).self) { given.add() }
+    }
+    while given.count == 0 { await Task.yield() }
+    waiting.cancel()
+    await waiting.value
+    #expect(given.count == 1)
+  }
+
+  @Test("Many consumers see the last state, whatever happens meanwhile")
+  func manyConsumers() async throws {
+    let last = Plain()
+    let root = root
+    await withTaskGroup { group in
+      for _ in 0..<100 {
+        group.addTask {
+          for await found in root.updates(of: (any Service).self) where found === last { return }
+        }
+      }
+      group.addTask {
+        for _ in 0..<200 {
+          let passing = Plain()
+          root.bind(passing, as: (any Service).self)
+          root.unbind((any Service).self)
+        }
+        root.bind(last, as: (any Service).self)
+      }
+    }
+    #expect(root.link((any Service).self) === last)
+  }
+
+  @Test("On the main actor also what is not Sendable")
+  @MainActor func mainActor() async throws {
+    let screen = Screen()
+    var updates = root.updates(of: (any Display).self).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    root.bind(screen, as: (any Display).self)
+    #expect(try await #require(updates.next()) === screen)
+    #expect(try await root.linkWhenBound((any Display).self) === screen)
+  }
+}
+
+private protocol Display: AnyObject {}
+@MainActor private final class Screen: @MainActor Display {}
