@@ -23,10 +23,10 @@ extension UDIContext {
     case .provided(let entry):
       do {
         found = try provide(entry, type, search, only: false)
-      } catch { throw explained(error, type, name, search) }
+      } catch { throw explained(error, type, name, search) { $0 is Dependency } }
     case .nothing, .dead, .asleep: break
     }
-    guard let found else { throw linkError(type, name, search) }
+    guard let found else { throw linkError(type, name, search) { $0 is Dependency } }
     return found
   }
 

@@ -286,7 +286,9 @@ extension UDIObject {
     guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
       throw UDIAttachment.goneError(type, name, search)
     }
-    return try context.lookUpOrThrow(type, name, search)
+    do { return try context.lookUpOrThrow(type, name, search) } catch {
+      throw _attachedContext.explained(error, owner: Self.self)
+    }
   }
 }
 
@@ -342,8 +344,6 @@ extension UDIAttachment {
 
   @usableFromInline
   static func goneError(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> any Error {
-    UDILinkError(
-      typeName: TypeIdentity.of(type).name, name: name, contextPath: [], search: search ?? .descendants,
-      reason: .contextGone)
+    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone))
   }
 }

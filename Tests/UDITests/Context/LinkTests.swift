@@ -173,14 +173,13 @@ import UDI
     let error = #expect(throws: UDILinkError.self) {
       try shop.require((any Other).self, named: "x", search: .ancestors)
     }
-    #expect(error?.typeName == "UDITests.Other")
-    #expect(error?.name == "x")
-    #expect(error?.contextPath == ["App", "Shop"])
-    #expect(error?.search == .ancestors)
-    #expect(
-      error?.description.hasPrefix(
-        #"No live UDITests.Other named "x" is registered in the context "App / Shop" and above it."#) == true)
-    for (search, words) in [(UDISearch.local, "alone"), (.descendants, "and below it")] {
+    let explanation = try #require(error?.explanation)
+    #expect(explanation.typeName == "UDITests.Other")
+    #expect(explanation.name == "\"x\"")
+    #expect(explanation.contextPath == ["App", "Shop"])
+    #expect(explanation.search == .ancestors)
+    #expect(explanation == shop.explain((any Other).self, named: "x", search: .ancestors))
+    for (search, words) in [(UDISearch.local, "alone (.local)"), (.descendants, "downwards"), (.ancestors, "upwards")] {
       let error = #expect(throws: UDILinkError.self) { try shop.require((any Other).self, search: search) }
       #expect(error?.description.contains(words) == true)
     }

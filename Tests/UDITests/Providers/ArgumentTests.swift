@@ -91,11 +91,11 @@ import UDI
     }
     #expect(linked.allSatisfy { $0 == nil })
     #expect(misuse.map(\.line) == [line, line, line])
-    #expect(misuse.allSatisfy { $0.message.contains("that wants (Swift.Int) and got ") })
+    #expect(misuse.allSatisfy { $0.message.contains("wants (Swift.Int) and got ") })
     context.register((any Beta).self, lifetime: .context) { Made() }
     _ = context.link((any Beta).self)
     let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 5) }
-    #expect(error?.reason == .otherArguments(wanted: [], given: ["Swift.Int"]))
+    #expect(error?.cause == .otherArguments(wanted: [], given: ["Swift.Int"]))
   }
 
   @Test func aBindingNeedsNoArguments() {
@@ -123,14 +123,14 @@ import UDI
     context.register((any Alpha).self) { (_, _: Opaque) in Made() }
     context.register((any Beta).self, lifetime: .unique) { (_, _: Opaque) in Made() }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: Opaque()) }
-    #expect(error?.reason == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
-    #expect(error?.description.contains("cannot be compared. Make it Hashable") == true)
+    #expect(error?.cause == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
+    #expect(error?.description.contains("cannot be compared.\nMake them Hashable") == true)
     #expect(context.link((any Beta).self, with: Opaque()) != nil)
     // Not the one without arguments, either.
     context.register((any Gamma).self) { Made() }
     let kept = context.link((any Gamma).self)
     let other = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self, with: Opaque()) }
-    #expect(other?.reason == .otherArguments(wanted: [], given: ["UDITests.ArgumentTests.Opaque"]))
+    #expect(other?.cause == .otherArguments(wanted: [], given: ["UDITests.ArgumentTests.Opaque"]))
     withExtendedLifetime(kept) {}
   }
 

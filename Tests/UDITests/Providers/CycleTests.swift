@@ -21,11 +21,11 @@ import UDI
     registerCycle(lifetime)
     for _ in 0..<2 {
       let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) }
-      #expect(error?.reason == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
+      #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
       #expect(error?.description.hasPrefix("UDITests.Alpha → UDITests.Beta → UDITests.Alpha: ") == true)
     }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self) }
-    #expect(error?.reason == .cycle(["UDITests.Beta", "UDITests.Alpha", "UDITests.Beta"]))
+    #expect(error?.cause == .cycle(["UDITests.Beta", "UDITests.Alpha", "UDITests.Beta"]))
   }
 
   @Test(arguments: lifetimes) func linkGivesNilAndReports(_ lifetime: UDILifetime) {
@@ -39,7 +39,7 @@ import UDI
   @Test func aCycleOfOne() {
     context.register((any Alpha).self) { context in try context.require((any Alpha).self) }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) }
-    #expect(error?.reason == .cycle(["UDITests.Alpha", "UDITests.Alpha"]))
+    #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Alpha"]))
   }
 
   /// The path begins where the cycle does.
@@ -47,7 +47,7 @@ import UDI
     registerCycle(.graph)
     context.register((any Gamma).self) { context in Made("c", parts: [try context.require((any Alpha).self)]) }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) }
-    #expect(error?.reason == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
+    #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
   }
 
   /// One thread makes A and then wants B, the other makes B and then wants A.
@@ -144,5 +144,5 @@ import UDI
 }
 
 extension UDILinkError {
-  var isCycle: Bool { if case .cycle = reason { true } else { false } }
+  var isCycle: Bool { if case .cycle = cause { true } else { false } }
 }

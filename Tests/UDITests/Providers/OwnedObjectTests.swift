@@ -77,7 +77,7 @@ import UDI
     #expect(complaints.map(\.line) == [line, line + 1, line + 2, line + 3])
     #expect(complaints[0].message.hasPrefix("A Member used link for UDITests.Other, but the context that it is"))
     let error = #expect(throws: UDILinkError.self) { try member.require((any Other).self) }
-    #expect(error?.reason == .contextGone)
+    #expect(error?.cause == .contextGone)
     // Attached elsewhere, it goes on.
     let other = UDIContext(tag: "other")
     member.attachedContext = other

@@ -17,7 +17,10 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) { takeOut(&garbage) }
+  override func withdraw(_ garbage: inout Garbage) {
+    if UDIRecording.isOn { Deaths.note(self, &garbage) }
+    takeOut(&garbage)
+  }
 
   init(_ offer: borrowing Offer, binder: Binder) {
     let (identity, token) = TypeIdentity.andToken(of: offer.type)
@@ -51,11 +54,14 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// Whose verb made it, where that is another object than the bound one. The binding is withdrawn with that object, so
   /// the reference never dangles.
   let maker: Unretained<UDIAttachment>?
+  /// The class of the bound object, which cannot be asked for it any more when it is dead. Nil while nothing is recorded.
+  let className: Any.Type?
   private let details: Offer.Metadata?
   override var metadata: (any Sendable)? { details?.value }
 
   init(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
+    className = UDIRecording.isOn ? offer.form.borrowed.read { Swift.type(of: $0) } : nil
     details = offer.metadata
     super.init(offer, binder: binder)
   }
@@ -66,7 +72,7 @@ extension Binding {
   ///
   /// - Parameter maker: Whose verb it was, where that is another object than the bound one.
   static func make(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
-    maker == nil && offer.metadata == nil
+    maker == nil && offer.metadata == nil && !UDIRecording.isOn
       ? Binding(offer, binder: binder) : DetailedBinding(offer, binder: binder, maker: maker)
   }
 

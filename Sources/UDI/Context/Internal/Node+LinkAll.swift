@@ -81,7 +81,7 @@ extension Node {
   // several branches at once, whose nodes are seldom in its cache.
 
   /// The entries under some keys.
-  private func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+  func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     keys.count == 1 && search == .descendants ? entriesBelow(keys[0]) : entries(keys, search)
   }
 

@@ -186,6 +186,12 @@ extension Node {
     nonmutating set { if newValue != nil || hasRarities { rarities.rules = newValue } }
   }
 
+  /// What `Deaths` knows the node by, once something has died here; 0 before. Numbers are not given twice, as addresses are.
+  var diaryNumber: UInt {
+    get { unsafe edges.pointee.rarities?.diaryNumber ?? 0 }
+    nonmutating set { rarities.diaryNumber = newValue }
+  }
+
   /// Whether nothing can be bound or registered here.
   var isInert: Bool {
     get { unsafe edges.pointee.isInert }
@@ -288,6 +294,7 @@ private final class Rarities {
   var setUp: SetUp?
   var rules: RuleBook?
   var watchers = Watchers()
+  var diaryNumber: UInt = 0
 }
 
 /// An entry in the table of a parent's children by tag.

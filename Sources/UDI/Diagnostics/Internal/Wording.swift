@@ -1,7 +1,7 @@
 /// Texts that messages share.
 
 /// A key, as all messages spell it: the type, and the name where there is one.
-func describeKey(_ typeName: String, _ name: UDIName?) -> String {
+func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
   name.map { "\(typeName) named \($0)" } ?? typeName
 }
 

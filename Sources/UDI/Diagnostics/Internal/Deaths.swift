@@ -1,0 +1,54 @@
+/// A binding whose object has died.
+struct Death {
+  let key: KeyIdentity
+  let className: Any.Type?
+  let site: CallSite
+  /// The context's `Node.diaryNumber`.
+  let place: UInt
+  /// When it was found dead; of an object that takes part in the tree, when it died.
+  let noticed: ContinuousClock.Instant
+}
+
+/// The last bindings whose objects have died, in all trees. Everything here runs under the tree lock.
+enum Deaths {
+  /// Guarded by the tree lock: a ring, once it is full.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var ring: ContiguousArray<Death> = []
+  /// Guarded by the tree lock: where the oldest one is in a full ring.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var oldest = 0
+  /// Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var lastPlace: UInt = 0
+
+  /// Notes that a binding is withdrawn, if it is because its object has died.
+  static func note(_ binding: Binding, _ garbage: inout Garbage) {
+    guard let node = binding.node else { return }
+    if let alive = binding.object { return garbage.add(alive) }
+    if node.diaryNumber == 0 {
+      unsafe lastPlace += 1
+      node.diaryNumber = unsafe lastPlace
+    }
+    let death = Death(
+      key: binding.key, className: (binding as? DetailedBinding)?.className, site: binding.site,
+      place: node.diaryNumber, noticed: .now)
+    guard unsafe ring.count == UDIRecording.capacity else { return unsafe ring.append(death) }
+    // A key's last reference runs the `deinit` of its name.
+    garbage.add(unsafe ring[oldest].key)
+    unsafe ring[oldest] = death
+    unsafe oldest = (oldest + 1) % ring.count
+  }
+
+  /// Those under a type in one context, the last one first.
+  static func of(_ type: TypeIdentity, in node: Node) -> [Death] {
+    guard node.diaryNumber != 0 else { return [] }
+    let count = unsafe ring.count
+    return (0..<count).reversed().compactMap { age in
+      let death = unsafe ring[(oldest + age) % count]
+      return death.place == node.diaryNumber && death.key.type === type ? death : nil
+    }
+  }
+
+  static func removeAll(_ garbage: inout Garbage) {
+    garbage.add(unsafe ring.map(\.key) as AnyObject)
+    unsafe ring = []
+    unsafe oldest = 0
+  }
+}

@@ -1,0 +1,89 @@
+/// From what a survey has found to an explanation.
+extension UDIContext {
+  /// - Parameters:
+  ///   - arguments: The types of what the factory is given.
+  ///   - limit: At how many contexts to look at most.
+  ///   - failure: Why there is nothing, where the lookup knows.
+  ///   - conforms: Whether an object is of the type asked for. Called with no lock held.
+  func explanation(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, arguments: [Any.Type] = [], limit: Int = .max,
+    failure: UDIExplanation.Cause? = nil, conforms: (AnyObject) -> Bool
+  ) -> UDIExplanation {
+    let key = KeyIdentity.of(.of(type), name)
+    let survey = withNode { node in
+      node.wake(self, search, for: key.id)
+      return change { node, garbage in node.survey(key, search, limit: limit, &garbage) }
+    }
+    let contexts = survey.contexts.map { context in
+      UDIExplanation.Context(path: context.path, findings: context.findings.map { .init($0) })
+    }
+    return UDIExplanation(
+      typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
+      cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
+      omittedCount: survey.count - contexts.count, isAbridged: survey.isAbridged,
+      equallyNear: survey.equallyNear.map { .init($0) })
+  }
+}
+
+extension Survey {
+  /// What decides. Not under a lock.
+  fileprivate func cause(
+    _ key: KeyIdentity, _ arguments: [Any.Type], _ conforms: (AnyObject) -> Bool
+  ) -> UDIExplanation.Cause {
+    if let answer { return failure(of: answer.finding, arguments) ?? .found(.init(answer)) }
+    for (path, findings) in contexts {
+      if let dead = findings.first(where: { $0.key === key && $0.kind == .dead }) {
+        return .dead(.init(Place(path: path, finding: dead)))
+      }
+    }
+    let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
+    if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
+    if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
+    return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
+  }
+
+  /// What would keep a provider from making, as far as that can be known before.
+  private func failure(of finding: Finding, _ arguments: [Any.Type]) -> UDIExplanation.Cause? {
+    guard let provider = finding.provider else { return nil }
+    if finding.kind == .kept, provider.argumentTypes.isEmpty { return nil }
+    guard provider.argumentTypes.elementsEqual(arguments, by: ==) else {
+      return .otherArguments(wanted: names(provider.argumentTypes), given: names(arguments))
+    }
+    return provider.isOnMainActor && !MainActorCheck.isOnMainActor ? .onlyOnMainActor : nil
+  }
+}
+
+/// The names of types, as `String(reflecting:)` spells them.
+func names(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).name } }
+
+extension UDIExplanation {
+  /// One that tells the cause alone.
+  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ cause: Cause) {
+    self.init(
+      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
+      cause: cause, contexts: [], omittedCount: 0, isAbridged: false, equallyNear: [])
+  }
+
+  /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
+  func blaming(unattached owner: Any.Type) -> UDIExplanation {
+    guard cause == .notRegistered else { return self }
+    return UDIExplanation(
+      typeName: typeName, name: name, contextPath: contextPath, search: search, cause: .unattached("\(owner)"),
+      contexts: contexts, omittedCount: omittedCount, isAbridged: isAbridged, equallyNear: equallyNear)
+  }
+}
+
+extension UDIExplanation.Place {
+  fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.finding)) }
+}
+
+extension UDIExplanation.Finding {
+  fileprivate init(_ finding: Survey.Finding) {
+    let age = finding.noticed.map { $0.duration(to: .now).components }
+    self.init(
+      kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
+      className: finding.className.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
+      argumentTypes: names(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID, line: finding.site.line,
+      deadFor: age.map { Double($0.seconds) + Double($0.attoseconds) / 1e18 })
+  }
+}

@@ -1,0 +1,77 @@
+/// From what went wrong inside to what a caller is told.
+extension UDIContext {
+  /// As many contexts an error looks through: it is to cost no more than a moment, whatever the size of the tree.
+  private static var limit: Int { 1000 }
+
+  /// The error of a lookup that found nothing.
+  ///
+  /// - Parameter conforms: Whether an object is of the type asked for.
+  @usableFromInline
+  func linkError(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+  ) -> any Error {
+    UDILinkError(explanation: explanation(type, name, search, limit: Self.limit, conforms: conforms))
+  }
+
+  /// What to throw for what a provider failed with: a factory's own error as it is.
+  ///
+  /// - Parameter conforms: Whether an object is of the type asked for.
+  @usableFromInline
+  func explained(
+    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+  ) -> any Error {
+    guard let failure = error as? ProviderFailure else { return error }
+    return UDILinkError(
+      explanation: explanation(type, name, search, limit: Self.limit, failure: failure.cause, conforms: conforms))
+  }
+
+  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse.
+  @usableFromInline
+  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?) {
+    let message: String
+    switch error {
+    case ProviderFailure.nothing: return
+    case let failure as ProviderFailure:
+      let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
+      message = [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " ")
+    case let missing as UDILinkError:
+      message = "\(missing.explanation.summary) The factory of \(entry.key) asked for it."
+    default: message = "The factory of \(entry.key) threw: \(error)"
+    }
+    UDIReporter.current.report(.notMade, message, at: entry.site)
+  }
+}
+
+extension ProviderFailure {
+  /// The same for a caller; nil where there is nothing at all.
+  fileprivate var cause: UDIExplanation.Cause? {
+    switch self {
+    case .nothing: nil
+    case .cycle(let keys): .cycle(keys.map(\.description))
+    case .returnedNil: .factoryReturnedNil
+    case .onlyOnMainActor: .onlyOnMainActor
+    case .arguments(let wanted, let given): .otherArguments(wanted: names(wanted), given: names(given))
+    case .unhashable(let types): .argumentsNotHashable(names(types))
+    case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)
+    }
+  }
+}
+
+extension Provider {
+  /// Whether an error says that a dependency takes itself.
+  final func isCycle(_ error: any Error) -> Bool {
+    if case .cycle? = error as? ProviderFailure { return true }
+    if case .cycle? = (error as? UDILinkError)?.cause { return true }
+    return false
+  }
+
+  /// Reports a value that should have been kept weakly.
+  final func reportWeakValue(_ made: Made) {
+    UDIReporter.current.report(
+      .valueHeldWeakly,
+      """
+      The factory of \(key) made a \(type(of: made.anyValue)), a value, under the lifetime "\(lifetime.name)": only class \
+      instances can be kept weakly, so it is made anew at every link. Register it as `.context` or `.unique`.
+      """, at: site)
+  }
+}

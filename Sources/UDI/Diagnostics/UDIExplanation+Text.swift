@@ -1,0 +1,169 @@
+extension UDIExplanation: CustomStringConvertible {
+  /// The cause, on the first line; what to do; and what each context has.
+  public var description: String {
+    ([summary] + (advice.map { [$0] } ?? []) + details).joined(separator: "\n")
+  }
+
+  /// The cause, in a line.
+  public var summary: String {
+    switch cause {
+    case .found(let place): found(place)
+    case .dead(let place):
+      "\(key) has died: \(article(place.finding)) bound in \(spell(place.path)) at \(site(place.finding)) is gone, because nobody held it."
+    case .otherNames(let names):
+      "No \(typeName) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
+    case .otherType(let place):
+      """
+      No \(key) is registered \(range), but the \(className(place.finding)) in \(spell(place.path)) is one: it is registered as \
+      \(describeKey(place.finding.typeName, place.finding.name)), at \(site(place.finding)).
+      """
+    case .outOfReach(let place):
+      "\(key) is out of reach: it is registered in \(spell(place.path)), at \(site(place.finding)), and was looked for \(range)."
+    case .unattached(let className):
+      "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
+    case .notRegistered: "No \(key) is registered in this tree."
+    case .otherArguments(let wanted, let given):
+      "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
+    case .argumentsNotHashable(let types):
+      "\(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
+    case .onlyOnMainActor:
+      "\(key) is made on the main actor only, and this lookup was elsewhere while nothing was made yet."
+    case .factoryReturnedNil: "The factory of \(key) returned nil."
+    case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
+    case .notConvertible(let made):
+      "\(key) is served by the provider of \(made), but what that made does not conform to it."
+    case .contextGone: "The context is gone from which \(key) was to be looked up."
+    }
+  }
+
+  /// What to do about it, in a line; nil where nothing is wrong.
+  public var advice: String? {
+    switch cause {
+    case .found: nil
+    case .dead:
+      """
+      Hold it for as long as it is needed: a context holds what is bound only weakly. Or register a provider with the lifetime \
+      `.context`: what that makes belongs to the context.
+      """
+    case .otherNames:
+      "Ask with the name it is registered under: names are exact, and what has one is never found without it."
+    case .otherType:
+      "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
+    case .outOfReach(let place): wayOut(place)
+    case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
+    case .notRegistered:
+      "Bind an object as \(typeName) there, or register a provider. If it comes later, await `linkWhenBound`."
+    case .otherArguments(let wanted, _):
+      wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
+    case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
+    case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
+    case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
+    case .cycle: "Link one of them later: in `onCreate`, or where it is used."
+    case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
+    case .contextGone:
+      """
+      A provider made the object for that context, which owned it: keep the context for as long as you use what it owns.
+      """
+    }
+  }
+
+  private func found(_ place: Place) -> String {
+    let finding = place.finding
+    let what =
+      switch finding.kind {
+      case .live: "\(article(finding)) bound in \(spell(place.path)) at \(site(finding))"
+      case .kept:
+        "the \(className(finding)) that the provider in \(spell(place.path)) has made, registered at \(site(finding))"
+      case .provider, .dead: "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
+      }
+    guard let other = equallyNear.first else { return "\(key) is there: \(what)." }
+    return """
+      \(key) is there: \(what). \(equallyNear.count == 1 ? "Another one is" : "\(equallyNear.count) others are") equally near, in \
+      \(spell(other.path))\(equallyNear.count == 1 ? "" : " and elsewhere"): the branch that was added first comes first.
+      """
+  }
+
+  private func wayOut(_ place: Place) -> String {
+    if contextPath.starts(with: place.path) {
+      return "Look upwards for it: `search: .ancestors`, here or for the whole context."
+    }
+    if place.path.starts(with: contextPath) {
+      return "Look downwards for it, `search: .descendants`, or bind it further up."
+    }
+    let shared = zip(contextPath, place.path).prefix { $0 == $1 }.map(\.0)
+    return """
+      No search enters a sibling branch: bind it in \(spell(shared)), which is above both, and look upwards (`search: .ancestors`), or \
+      link from there.
+      """
+  }
+}
+
+// MARK: - What each context has
+
+extension UDIExplanation {
+  private var details: [String] {
+    guard !contextPath.isEmpty else { return [] }
+    let count = contexts.count + omittedCount
+    let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
+    var lines = ["Looked \(direction), in \(number):"]
+    for context in contexts {
+      let findings = context.findings.map(describe)
+      lines.append("  \(spell(context.path)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
+    }
+    if omittedCount > 0 { lines.append("  \(omittedCount) more: nothing") }
+    return lines
+  }
+
+  private func describe(_ finding: Finding) -> String {
+    let what =
+      switch finding.kind {
+      case .live: "a \(className(finding)), bound"
+      case .dead:
+        "a \(className(finding)), dead\(finding.deadFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+      case .kept: "a \(className(finding)), kept by the \(describeProvider(finding)) registered"
+      case .provider: "the \(describeProvider(finding)) registered"
+      }
+    let isOther = finding.typeName != typeName || finding.name != name
+    return "\(what)\(isOther ? " as \(describeKey(finding.typeName, finding.name))" : "") at \(site(finding))"
+  }
+
+  private func describeProvider(_ finding: Finding) -> String {
+    let arguments = finding.argumentTypes.isEmpty ? "" : ", which wants \(spell(arguments: finding.argumentTypes)),"
+    return "provider (\(finding.lifetime ?? ""))\(arguments)"
+  }
+
+  private func describe(seconds: Double) -> String {
+    switch seconds {
+    case ..<10: "\(Double(Int(seconds * 10)) / 10) s"
+    case ..<120: "\(Int(seconds)) s"
+    case ..<7200: "\(Int(seconds / 60)) min"
+    default: "\(Int(seconds / 3600)) h"
+    }
+  }
+
+  private var direction: String {
+    switch search {
+    case .descendants: "from \(spell(contextPath)) downwards, breadth-first (.descendants)"
+    case .local: "in \(spell(contextPath)) alone (.local)"
+    case .ancestors: "from \(spell(contextPath)) upwards (.ancestors)"
+    }
+  }
+
+  private var range: String {
+    switch search {
+    case .descendants: "in \(spell(contextPath)) and below"
+    case .local: "in \(spell(contextPath)) itself"
+    case .ancestors: "in \(spell(contextPath)) and above"
+    }
+  }
+
+  private var key: String { describeKey(typeName, name) }
+  private func spell(_ path: [String]) -> String { "\"\(describePath(path))\"" }
+  private func spell(_ name: String?) -> String { name.map { "named \($0)" } ?? "without a name" }
+  private func spell(arguments: [String]) -> String {
+    arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
+  }
+  private func site(_ finding: Finding) -> String { "\(finding.fileID):\(finding.line)" }
+  private func className(_ finding: Finding) -> String { finding.className ?? "object" }
+  private func article(_ finding: Finding) -> String { "the \(className(finding))" }
+}

@@ -1,0 +1,112 @@
+/// Why a lookup gives what it gives, or nothing: where it looks, what is there, and what to change.
+///
+/// ```swift
+/// print(context.explain((any Cart).self))
+/// // Shop.Cart has died: the Basket bound in "App / Checkout" at Shop/Checkout.swift:12 is gone, because nobody held it.
+/// // Hold it for as long as it is needed: …
+/// ```
+///
+/// It is a value: it holds no object and no context, and can be compared, sent and stored. Its description begins with the cause, then says
+/// what to do, and then what each context had.
+public struct UDIExplanation: Sendable, Hashable, Codable {
+  /// What decides the answer.
+  public enum Cause: Sendable, Hashable, Codable {
+    /// There is something: what a lookup gives.
+    case found(Place)
+    /// What was bound is dead.
+    case dead(Place)
+    /// The type is only registered under other names, nil standing for none.
+    case otherNames([String?])
+    /// An object that is of the type asked for is registered, but as another one.
+    case otherType(Place)
+    /// It is registered in the same tree where this lookup does not look; the nearest such place.
+    case outOfReach(Place)
+    /// The object that asks is attached to nothing, and `AppContext`, which was asked instead, has none; the name of its class.
+    case unattached(String)
+    /// Nothing of the type is registered in the tree.
+    case notRegistered
+    /// The provider wants other arguments; the types' names.
+    case otherArguments(wanted: [String], given: [String])
+    /// The provider keeps an instance for each set of arguments, but some cannot be compared; the types' names.
+    case argumentsNotHashable([String])
+    /// The provider's factory runs on the main actor alone, and the lookup did not.
+    case onlyOnMainActor
+    /// The provider's factory returned nil.
+    case factoryReturnedNil
+    /// What it takes to make the dependency takes the dependency: the keys from there to there.
+    case cycle([String])
+    /// What the provider of another type made does not conform to the type asked for; the name of the type it makes.
+    case notConvertible(from: String)
+    /// The context that the object is attached to is gone.
+    case contextGone
+  }
+
+  /// Something that a context has, or had.
+  public struct Finding: Sendable, Hashable, Codable {
+    /// What it is.
+    public enum Kind: String, Sendable, Hashable, Codable {
+      /// A binding whose object lives.
+      case live
+      /// A binding whose object has died.
+      case dead
+      /// What a provider made and keeps, or somebody else keeps.
+      case kept
+      /// A provider that has made nothing, or keeps nothing.
+      case provider
+    }
+
+    /// What it is.
+    public let kind: Kind
+    /// The type it is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The name it is registered under, if any, as its description.
+    public let name: String?
+    /// The object's class, where it is known.
+    public let className: String?
+    /// The name of the provider's lifetime.
+    public let lifetime: String?
+    /// The types of the arguments that the provider wants besides the context.
+    public let argumentTypes: [String]
+    /// The file of the call that registered it, as `#fileID` gives it.
+    public let fileID: String
+    /// The line of that call, from 1.
+    public let line: Int
+    /// For how long it is dead, in seconds, at least; nil where that was not noticed before.
+    public let deadFor: Double?
+  }
+
+  /// A context that was looked at.
+  public struct Context: Sendable, Hashable, Codable {
+    /// The tags from the root to the context, the root's included.
+    public let path: [String]
+    /// What it has, or had, under the type, or of the type under another one.
+    public let findings: [Finding]
+  }
+
+  /// One finding and where it is.
+  public struct Place: Sendable, Hashable, Codable {
+    /// The tags from the root to the context, the root's included.
+    public let path: [String]
+    /// What is there.
+    public let finding: Finding
+  }
+
+  /// The type that was asked for, as `String(reflecting:)` spells it.
+  public let typeName: String
+  /// The name that was asked for, if any, as its description.
+  public let name: String?
+  /// The tags from the root to the context where the lookup begins, the root's included; empty where there is none.
+  public let contextPath: [String]
+  /// The direction it takes.
+  public let search: UDISearch
+  /// What decides the answer.
+  public let cause: Cause
+  /// The contexts that were looked at, in search order: the first ones, and of the others those where there was something.
+  public let contexts: [Context]
+  /// How many others were looked at, which had nothing.
+  public let omittedCount: Int
+  /// Whether there are more contexts than were looked at: an error does not look through a tree of any size.
+  public let isAbridged: Bool
+  /// What is as near as the answer, and would be given if that were not: the branch that was added first comes first.
+  public let equallyNear: [Place]
+}

@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+import UDI
+
+/// `explain`: the cause, on the first line, of each mistake that people make.
+struct ExplainTests {
+  let root = UDIContext(tag: "App")
+  let shop: UDIContext
+  let file = #fileID
+
+  init() throws { shop = try root.makeChild(tag: "Shop") }
+
+  private func firstLine(_ explanation: UDIExplanation) -> String {
+    String(explanation.description.prefix { $0 != "\n" })
+  }
+
+  @Test("Nobody held the object: found dead by the explanation, or by a lookup before")
+  func dead() {
+    let line = #line + 1
+    do { shop.bind(Plain(), as: (any Service).self) }
+    let expected =
+      "UDITests.Service has died: the Plain bound in \"App / Shop\" at \(file):\(line) is gone, because nobody held it."
+    #expect(firstLine(root.explain((any Service).self)) == expected)
+    #expect(root.link((any Service).self) == nil)
+    let explanation = root.explain((any Service).self)
+    #expect(firstLine(explanation) == expected)
+    guard case .dead(let place) = explanation.cause else {
+      Issue.record("not dead")
+      return
+    }
+    #expect(place.finding.deadFor.map { $0 >= 0 } == true)
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
+    #expect(error?.description.hasPrefix(expected) == true)
+  }
+
+  @Test("The death of an object that takes part is noticed at once, in the context where it was bound")
+  func deadMember() {
+    let line = #line + 3
+    do {
+      let member = Member().attached(to: shop)
+      member.bind(member, as: (any Other).self)
+    }
+    #expect(
+      firstLine(root.explain((any Other).self))
+        == "UDITests.Other has died: the Member bound in \"App / Shop\" at \(file):\(line) is gone, because nobody held it."
+    )
+  }
+
+  @Test("Under another name, and without one")
+  func otherName() {
+    let (plain, other) = (Plain(), Plain())
+    shop.bind(plain, as: (any Service).self, named: "backup")
+    root.bind(other, as: (any Service).self, named: 7)
+    #expect(
+      firstLine(root.explain((any Service).self))
+        == "No UDITests.Service without a name is registered in \"App\" and below, only one named \"backup\" and one named 7."
+    )
+    root.bind(plain, as: (any Other).self)
+    #expect(
+      firstLine(root.explain((any Other).self, named: "x"))
+        == "No UDITests.Other named \"x\" is registered in \"App\" and below, only one without a name.")
+  }
+
+  @Test("As its class, not as the protocol; bound, and made by a provider")
+  func otherType() {
+    let plain = Plain()
+    let line = #line + 1
+    root.bind(plain, as: Plain.self)
+    #expect(
+      firstLine(root.explain((any Service).self))
+        == "No UDITests.Service is registered in \"App\" and below, but the Plain in \"App\" is one: it is registered as UDITests.Plain, at \(file):\(line)."
+    )
+    shop.register(Made.self, lifetime: .context) { Made() }
+    #expect(shop.explain((any Alpha).self).cause == .notRegistered)
+    let made = shop.link(Made.self)
+    guard case .otherType(let place) = shop.explain((any Alpha).self).cause else {
+      Issue.record("the Made is one")
+      return
+    }
+    #expect(place.finding.className == "Made" && place.finding.kind == .kept)
+    withExtendedLifetime(made) {}
+  }
+
+  @Test("Out of reach: above, below, and in a sibling branch")
+  func outOfReach() throws {
+    let account = try root.makeChild(tag: "Account")
+    let plain = Plain()
+    let line = #line + 1
+    account.bind(plain, as: (any Service).self)
+    let explanation = shop.explain((any Service).self)
+    #expect(
+      explanation.description == """
+        UDITests.Service is out of reach: it is registered in "App / Account", at \(file):\(line), and was looked for in "App / Shop" and below.
+        No search enters a sibling branch: bind it in "App", which is above both, and look upwards (`search: .ancestors`), or link from there.
+        Looked from "App / Shop" downwards, breadth-first (.descendants), in one context:
+          "App / Shop": nothing
+        """)
+    #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
+    let below = try account.makeChild(tag: "Below")
+    #expect(below.explain((any Service).self).advice?.contains("`search: .ancestors`") == true)
+  }
+
+  @Test("Never registered")
+  func notRegistered() {
+    #expect(firstLine(shop.explain((any Service).self)) == "No UDITests.Service is registered in this tree.")
+  }
+
+  @Test("Asked by an object that is attached to nothing")
+  func unattached() throws {
+    withAppContext(root) {
+      let member = Member()
+      let expected =
+        "The Member that asks is attached to nothing, so AppContext was asked, which has no UDITests.Service."
+      #expect(firstLine(member.explain((any Service).self)) == expected)
+      let error = #expect(throws: UDILinkError.self) { try member.require((any Service).self) }
+      #expect(error.map { firstLine($0.explanation) } == expected)
+    }
+  }
+
+  @Test("Other arguments than the provider wants")
+  func arguments() {
+    root.register((any Service).self) { (_, _: Int, _: String) in Plain() }
+    #expect(
+      firstLine(shop.explain((any Service).self, search: .ancestors, with: 5))
+        == "The provider of UDITests.Service wants (Swift.Int, Swift.String) and got (Swift.Int).")
+    #expect(
+      firstLine(shop.explain((any Service).self, search: .ancestors))
+        == "The provider of UDITests.Service wants (Swift.Int, Swift.String) and got no arguments.")
+    guard case .found = root.explain((any Service).self, with: 5, "x").cause else {
+      Issue.record("these are the arguments")
+      return
+    }
+  }
+
+  @Test("Made on the main actor only, by a factory that returns nil, or with the context gone")
+  func failures() async throws {
+    root.registerOnMainActor((any Service).self) { Plain() }
+    #expect(
+      firstLine(shop.explain((any Service).self, search: .ancestors))
+        == "UDITests.Service is made on the main actor only, and this lookup was elsewhere while nothing was made yet.")
+    root.register((any Other).self) { nil }
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Other).self) }
+    #expect(error.map { firstLine($0.explanation) } == "The factory of UDITests.Other returned nil.")
+    let member: Member
+    do {
+      let owner = UDIContext(tag: "owner")
+      owner.register((any Service).self, lifetime: .context) { Member() }
+      member = try #require(owner.link((any Service).self) as? Member)
+    }
+    #expect(
+      firstLine(member.explain((any Other).self))
+        == "The context is gone from which UDITests.Other was to be looked up.")
+  }
+
+  @Test("Found: bound, kept and to be made; and what is equally near")
+  func found() throws {
+    let (first, second) = (Plain(), Plain())
+    let line = #line + 1
+    shop.bind(first, as: (any Service).self)
+    #expect(
+      firstLine(root.explain((any Service).self))
+        == "UDITests.Service is there: the Plain bound in \"App / Shop\" at \(file):\(line).")
+    try root.makeChild(tag: "Twin").bind(second, as: (any Service).self)
+    let explanation = root.explain((any Service).self)
+    #expect(
+      firstLine(explanation)
+        == "UDITests.Service is there: the Plain bound in \"App / Shop\" at \(file):\(line). Another one is equally near, in \"App / Twin\": the branch that was added first comes first."
+    )
+    #expect(explanation.equallyNear.count == 1 && explanation.advice == nil)
+    root.register((any Other).self, lifetime: .context) { Plain() }
+    #expect(root.explain((any Other).self).summary.contains("the provider in \"App\" makes one"))
+    #expect(root.link((any Other).self) != nil)
+    #expect(root.explain((any Other).self).summary.contains("the Plain that the provider in \"App\" has made"))
+  }
+
+  @Test("In a large tree it shows the first contexts, those that have something, and counts the others")
+  func largeTree() throws {
+    for index in 0..<5000 { try shop.makeChild(tag: "\(index)") }
+    let plain = Plain()
+    shop.child(tag: "4321")?.bind(plain, as: (any Service).self, named: "x")
+    let explanation = root.explain((any Service).self)
+    #expect(explanation.contexts.count == 13 && explanation.omittedCount == 4989 && !explanation.isAbridged)
+    #expect(
+      explanation.description.contains("\"App / Shop / 4321\": a Plain, bound as UDITests.Service named \"x\" at"))
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
+    #expect(error?.explanation.isAbridged == true && error?.explanation.contexts.count == 12)
+  }
+
+  @Test("It is a value: comparable, codable, and holding nothing")
+  func value() throws {
+    weak var observed: Plain?
+    var explanations: [UDIExplanation] = []
+    do {
+      let plain = Plain()
+      observed = plain
+      root.bind(plain, as: Plain.self)
+      explanations = [root.explain((any Service).self), root.explain(Plain.self), root.explain(UDIKey(Plain.self))]
+    }
+    #expect(observed == nil)
+    #expect(explanations[1] == explanations[2])
+    for explanation in explanations {
+      let data = try JSONEncoder().encode(explanation)
+      #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
+      #expect(String(decoding: data, as: UTF8.self).contains("\"search\":\"descendants\""))
+    }
+  }
+
+  @Test("Records can be switched off, are bounded, and keep nothing alive")
+  func records() async {
+    // In a process of its own: the switch is for all of it.
+    await #expect(processExitsWith: .success) {
+      let root = UDIContext(tag: "App")
+      precondition(UDIRecording.isOn, "the default in debug builds")
+      UDIRecording.isOn = false
+      do { root.bind(Plain(), as: (any Service).self) }
+      precondition(root.link((any Service).self) == nil)
+      precondition(root.explain((any Service).self).cause == .notRegistered)
+      UDIRecording.isOn = true
+      precondition(root.explain((any Service).self).cause == .notRegistered)
+      for _ in 0..<UDIRecording.capacity + 10 {
+        do { root.bind(Plain(), as: (any Service).self, named: "passing") }
+        precondition(root.link((any Service).self, named: "passing") == nil)
+      }
+      precondition(root.explain((any Service).self, named: "passing").contexts[0].findings.count == 3)
+      UDIRecording.isOn = false
+      precondition(root.explain((any Service).self, named: "passing").cause == .notRegistered)
+    }
+  }
+}
