@@ -22,10 +22,12 @@ let package = Package(
   name: "UDI",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "UDI", targets: ["UDI"])
+    .library(name: "UDI", targets: ["UDI"]),
+    .library(name: "UDITesting", targets: ["UDITesting"]),
   ],
   targets: [
     .target(name: "UDI", swiftSettings: settings),
+    .target(name: "UDITesting", dependencies: ["UDI"], swiftSettings: settings),
     .executableTarget(
       name: "QuickStart",
       dependencies: ["UDI"],
@@ -34,6 +36,7 @@ let package = Package(
       resources: [.copy("Logs")],
       swiftSettings: settings),
     .testTarget(name: "UDITests", dependencies: ["UDI"], swiftSettings: settings),
+    .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
     // One client for each kind of module that uses the library: what DESIGN promises must compile in all of them.
     .testTarget(

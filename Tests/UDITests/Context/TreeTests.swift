@@ -178,7 +178,7 @@ import UDI
       #expect(root.descendants.count == depth)
       #expect(last?.link((any Other).self, search: .ancestors) == nil)
       #expect(root.linkAll((any Service).self).count == 1)
-      let text = root.snapshot().description
+      let text = root.snapshot().text(depth: .max)
       #expect(text.split(separator: "\n").count == depth + 2)
       #expect(
         text.hasSuffix("(\(depth)) ▸ \(depth)\n" + String(repeating: "  ", count: 33) + "• UDITests.Service: Plain"))

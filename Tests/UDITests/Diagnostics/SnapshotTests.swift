@@ -86,4 +86,60 @@ import UDI
     #expect(context.snapshot().contexts[0].providers[1].isMade)
     withExtendedLifetime(held) {}
   }
+
+  @Test("What does not fit is counted: 10,000 contexts in a few lines")
+  func largeTrees() throws {
+    let root = UDIContext(tag: "App")
+    let objects = (0..<5).map { _ in Plain() }
+    for (index, object) in objects.enumerated() {
+      root.multiBind(object, as: (any Service).self, named: UDIName(index))
+    }
+    for index in 0..<100 {
+      let child = try root.makeChild(tag: "\(index)")
+      for index in 0..<99 { try child.makeChild(tag: "\(index)") }
+    }
+    let snapshot = root.snapshot()
+    #expect(snapshot.contexts.count == 10_001)
+    #expect(
+      snapshot.text(depth: 2, width: 2) == """
+        ▸ App
+          • UDITests.Service named 0: Plain
+          • UDITests.Service named 1: Plain
+          … 3 more bindings and providers
+          ▸ 0
+            … 99 more contexts
+          ▸ 1
+            … 99 more contexts
+          … 98 more contexts, 9800 with all below
+        """)
+    #expect(snapshot.description.split(separator: "\n").count == 1 + 5 + 32 * (1 + 32 + 1) + 1)
+    #expect(
+      snapshot.text(depth: 1, width: 0)
+        == "▸ App\n  … 5 more bindings and providers\n  … 100 more contexts, 10000 with all below")
+    #expect(snapshot.text(depth: 0).isEmpty)
+    #expect(snapshot.text(depth: .max, width: .max).split(separator: "\n").count == 10_006)
+    #expect(snapshot.mermaid(depth: 2, width: 2).split(separator: "\n").count == 12)
+    withExtendedLifetime(objects) {}
+  }
+
+  @Test("A diagram, with texts that Mermaid would take for its own spelled out")
+  func mermaid() throws {
+    let root = UDIContext(tag: "App \"<b>\" #1")
+    let shop = try root.makeChild(tag: "Shop")
+    let plain = Plain()
+    shop.bind(plain, as: (any Service).self)
+    do { shop.bind(Plain(), as: (any Loose).self, named: "x") }
+    shop.register((any Alpha).self) { Made() }
+    #expect(
+      root.snapshot().mermaid() == """
+        flowchart TD
+          c0["App #quot;#lt;b#gt;#quot; #35;1"]
+          c0 --> c1["Shop"]
+          c1 -.- n1(["UDITests.Service: Plain"])
+          c1 -.- n2(["UDITests.Loose named #quot;x#quot;: dead"]):::dead
+          c1 --- n3[/"UDITests.Alpha: not made, unique"/]
+          classDef dead stroke-dasharray: 3 3, opacity: 0.5
+          classDef more stroke-dasharray: 1 3
+        """)
+  }
 }

@@ -6,6 +6,7 @@ extension Node {
   func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
     guard !isInert else { return }
     binding.node = self
+    BindingAudit.note(binding.object, binding, self, &garbage)
     binding.serial = nextSerial
     nextSerial &+= 1
     let expected = Int(parent?.expectedKeys ?? 1)

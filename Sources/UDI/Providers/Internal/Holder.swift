@@ -63,6 +63,7 @@ final class Holder: @unchecked Sendable {
       guard provider.node != nil, isCurrent else { return true }
       guard storage == nil, !(isWeak && made.isBox) else { return false }
       let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
+      if let node = provider.node { BindingAudit.note(made.object, new, node, &garbage) }
       if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }

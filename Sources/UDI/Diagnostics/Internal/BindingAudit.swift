@@ -1,0 +1,136 @@
+import Synchronization
+
+/// What is registered while it goes on, to see afterwards what has outlived it: what `UDITesting` finds leaks with.
+///
+/// It notes what is bound, and what contexts come to own, in one tree; and, wherever that is, in one task and those that it starts.
+package final class BindingAudit: Sendable {
+  /// An object that outlived the audit, and all that it was registered as.
+  package struct Survivor: Sendable {
+    package let objectType: Any.Type
+    package let registrations: [Registration]
+  }
+
+  /// One registration of it.
+  package struct Registration: Sendable {
+    package let typeName: String
+    package let name: String?
+    package let path: [String]
+    package let fileID: String
+    package let line: Int
+  }
+
+  private struct Note {
+    weak var object: AnyObject?
+    let objectType: Any.Type
+    let key: KeyIdentity
+    let path: [String]
+    let site: CallSite
+  }
+
+  /// Guarded by the tree lock.
+  private nonisolated(unsafe) var notes: [Note] = []
+  /// Guarded by the tree lock: the root of the tree, as long as the audit goes on.
+  private nonisolated(unsafe) var root: Node?
+  /// Guarded by the tree lock: with how many notes the dead ones are next let go of.
+  private nonisolated(unsafe) var nextSweep = 64
+
+  /// The audit of the task.
+  @TaskLocal private static var ofTask: BindingAudit?
+  /// How many audits go on, so that where there are none nobody is asked.
+  private static let count = Atomic<Int>(0)
+  /// Guarded by the tree lock: those that go on.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
+
+  /// Audits an operation.
+  ///
+  /// - Parameters:
+  ///   - root: The root of the tree to watch, which whoever calls keeps for the time of the operation.
+  ///   - operation: What to run.
+  nonisolated(nonsending) package func watch<Result>(
+    _ root: UDIContext, operation: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> Result {
+    begin(root)
+    defer { end() }
+    return try await Self.$ofTask.withValue(self) { try await operation() }
+  }
+
+  /// The same for an operation that is not asynchronous.
+  package func watch<Result>(_ root: UDIContext, operation: () throws -> Result) rethrows -> Result {
+    begin(root)
+    defer { end() }
+    return try Self.$ofTask.withValue(self) { try operation() }
+  }
+
+  package init() {}
+
+  private func begin(_ context: UDIContext) {
+    context.change { node, _ in
+      unsafe root = node
+      unsafe Self.all.append(self)
+    }
+    Self.count.add(1, ordering: .sequentiallyConsistent)
+  }
+
+  private func end() {
+    Self.count.subtract(1, ordering: .sequentiallyConsistent)
+    Tree.change { _ in
+      unsafe root = nil
+      unsafe Self.all.removeAll { $0 === self }
+    }
+  }
+
+  /// What is alive of what was registered.
+  package func survivors() -> [Survivor] {
+    let alive = Tree.change { _ in unsafe notes.compactMap { note in note.object.map { ($0, note) } } }
+    var found: [(object: AnyObject, objectType: Any.Type, registrations: [Registration])] = []
+    for (object, note) in alive {
+      let registration = Registration(
+        typeName: note.key.type.name, name: note.key.name?.description, path: note.path, fileID: note.site.fileID,
+        line: note.site.line)
+      if let index = found.firstIndex(where: { $0.object === object }) {
+        found[index].registrations.append(registration)
+      } else {
+        found.append((object, note.objectType, [registration]))
+      }
+    }
+    return found.map { Survivor(objectType: $0.objectType, registrations: $0.registrations) }
+  }
+}
+
+// MARK: - In the tree. Everything here runs under the tree lock
+
+extension BindingAudit {
+  @inline(__always)
+  static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
+    noteForAll(object, entry, node, &garbage)
+    garbage.add(object)
+  }
+
+  @inline(never)
+  private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    let own = ofTask
+    var root = node
+    while let parent = root.parent { root = parent }
+    for audit in unsafe all where unsafe audit === own || audit.root == root {
+      audit.add(
+        Note(object: object, objectType: type(of: object), key: entry.key, path: node.fullPath, site: entry.site),
+        &garbage)
+    }
+  }
+
+  private func add(_ note: Note, _ garbage: inout Garbage) {
+    unsafe notes.append(note)
+    guard unsafe notes.count >= nextSweep else { return }
+    unsafe notes = notes.filter { note in
+      // A key's last reference runs the `deinit` of its name.
+      guard let object = note.object else {
+        garbage.add(note.key)
+        return false
+      }
+      garbage.add(object)
+      return true
+    }
+    unsafe nextSweep = max(64, notes.count * 2)
+  }
+}

@@ -1,0 +1,41 @@
+extension UDIContext {
+  /// Takes a picture of this context and everything below it.
+  ///
+  /// - Returns: A value that holds no object.
+  /// - Complexity: O(contexts and bindings).
+  public func snapshot() -> UDISnapshot {
+    // Under the lock only what is needed is noted: objects are let go of, and texts made, after it.
+    let notes = change { node, garbage in
+      BreadthFirst(node).map { element in
+        var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
+        element.node.bindings.forEachEntry { entry in
+          let (binding, object) = (entry.object.binding, entry.object.object)
+          bindings.append((binding, object.map { type(of: $0) }))
+          if let object { garbage.add(object) }
+        }
+        var providers: [(provider: UDI.Provider, isMade: Bool)] = []
+        element.node.providers.forEach { entry in
+          let made = entry.provider.shown?.made
+          providers.append((entry.provider, made != nil))
+          if let made { garbage.add(made.object) }
+          garbage.add(entry.provider)
+        }
+        return (tag: element.node.tag, parent: element.parent, bindings: bindings, providers: providers)
+      }
+    }
+    return UDISnapshot(
+      contexts: notes.map { note in
+        let bindings = note.bindings.sorted { $0.binding.serial < $1.binding.serial }.map { binding, className in
+          UDISnapshot.Binding(
+            typeName: binding.key.type.name, name: binding.key.name?.description,
+            className: className.map { String(describing: $0) }, fileID: binding.site.fileID, line: binding.site.line)
+        }
+        let providers = note.providers.sorted { $0.provider.serial < $1.provider.serial }.map { provider, isMade in
+          UDISnapshot.Provider(
+            typeName: provider.key.type.name, name: provider.key.name?.description, lifetime: provider.lifetime.name,
+            isMade: isMade, fileID: provider.site.fileID, line: provider.site.line)
+        }
+        return UDISnapshot.Context(tag: note.tag, parent: note.parent, bindings: bindings, providers: providers)
+      })
+  }
+}

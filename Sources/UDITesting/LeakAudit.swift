@@ -1,0 +1,94 @@
+public import Testing
+public import UDI
+
+/// Fails a test for each object that outlives it: what ``Testing/Trait/leakAudit`` makes.
+public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
+  private let ignored: [AnyClass]
+  /// Each test of a suite is audited, not the suite.
+  public var isRecursive: Bool { true }
+
+  fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
+
+  /// Runs a test, with an `AppContext` of its own, and records what outlives it.
+  ///
+  /// - Parameters:
+  ///   - test: The test.
+  ///   - testCase: Its case.
+  ///   - function: Runs it.
+  /// - Throws: What the test throws.
+  public func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let leaks = try await leaks(ignoring: ignored, onMisuse: recordAsIssue) { try await function() }
+    for leak in leaks { Issue.record("\(leak)", sourceLocation: test.sourceLocation) }
+  }
+}
+
+extension Trait where Self == LeakAuditTrait {
+  /// Fails a test for each object that was bound in it, or made for a context, and is still alive when it is over: with the object's class,
+  /// its keys, and where it was bound. The test has an `AppContext` and a reporter of its own.
+  ///
+  /// ```swift
+  /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
+  /// ```
+  public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
+
+  /// The same, but some classes may live on: those of objects that all tests share.
+  ///
+  /// - Parameter ignored: The classes.
+  /// - Returns: The trait.
+  public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
+}
+
+/// Runs an operation with an `AppContext` of its own, and finds what outlives it: what the trait ``Testing/Trait/leakAudit`` does, for other
+/// test libraries.
+///
+/// It sees what is bound, and what contexts come to own, below that `AppContext`, and wherever the operation's task does it. What tasks
+/// of the operation still hold when it returns has a moment to go.
+///
+/// - Parameters:
+///   - ignored: Classes whose instances may live on.
+///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - operation: What to run.
+/// - Returns: What is still alive, each object once.
+/// - Throws: What `operation` throws.
+nonisolated(nonsending) public func leaks(
+  ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
+  during operation: nonisolated(nonsending) () async throws -> Void
+) async rethrows -> [UDILeak] {
+  let audit = BindingAudit()
+  try await withOwnAppContext(onMisuse: onMisuse) {
+    try await audit.watch(AppContext) { try await operation() }
+  }
+  var left = audit.survivors(ignoring: ignored)
+  for _ in 0..<1000 where !left.isEmpty {
+    await Task.yield()
+    left = audit.survivors(ignoring: ignored)
+  }
+  return left
+}
+
+/// Runs an operation that is not asynchronous with an `AppContext` of its own, and finds what outlives it.
+///
+/// - Parameters:
+///   - ignored: Classes whose instances may live on.
+///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - operation: What to run.
+/// - Returns: What is still alive, each object once.
+/// - Throws: What `operation` throws.
+public func leaks(
+  ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
+  during operation: () throws -> Void
+) rethrows -> [UDILeak] {
+  let audit = BindingAudit()
+  try withOwnAppContext(onMisuse: onMisuse) {
+    try audit.watch(AppContext) { try operation() }
+  }
+  return audit.survivors(ignoring: ignored)
+}
+
+extension BindingAudit {
+  fileprivate func survivors(ignoring ignored: [AnyClass]) -> [UDILeak] {
+    survivors().filter { survivor in !ignored.contains { $0 == survivor.objectType } }.map { UDILeak($0) }
+  }
+}

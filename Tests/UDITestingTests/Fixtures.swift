@@ -1,0 +1,34 @@
+import Synchronization
+import UDI
+
+protocol Cart: AnyObject, Sendable { var owner: Int { get } }
+protocol Clock: Sendable { var now: Int { get } }
+
+final class Basket: Cart, UDIObject {
+  let _attachedContext = UDIAttachment()
+  let owner: Int
+  init(owner: Int = 0) { self.owner = owner }
+  func didAttachContext() { bind(self, as: (any Cart).self) }
+}
+
+struct StoppedClock: Clock { var now = 12 }
+final class TickingClock: Clock { let now = 7 }
+
+/// A view model that keeps a closure, which may lead back to it.
+final class ViewModel: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  private let action = Mutex<(@Sendable () -> Void)?>(nil)
+
+  static let bindLine = #line + 1
+  func didAttachContext() { bind(self, as: ViewModel.self) }
+
+  func refreshLeaking() { action.withLock { $0 = { self.refreshLeaking() } } }
+  func refresh() { action.withLock { $0 = { [weak self] in self?.refresh() } } }
+}
+
+/// Values that several threads add to.
+final class Locked<Element: Sendable>: Sendable {
+  private let values: Mutex<[Element]>
+  init(_ values: [Element]) { self.values = Mutex(values) }
+  func add(_ value: Element) { values.withLock { $0.append(value) } }
+}

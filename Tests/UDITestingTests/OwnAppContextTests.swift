@@ -1,0 +1,64 @@
+import Testing
+import UDI
+import UDITesting
+
+@Suite(.ownAppContext) struct OwnAppContextTests {
+  @Test("200 tests at once bind the same key and see only themselves", arguments: 0..<200)
+  func isolated(index: Int) async throws {
+    #expect(AppContext.link((any Cart).self) == nil)
+    let basket = Basket(owner: index).attached(to: try AppContext.makeChild(tag: "Checkout"))
+    for _ in 0..<10 {
+      #expect(AppContext.link((any Cart).self)?.owner == index)
+      await Task.yield()
+      async let other = AppContext.link((any Cart).self)?.owner
+      #expect(await other == index)
+    }
+    #expect(AppContext.linkAll((any Cart).self).count == 1)
+    withExtendedLifetime(basket) {}
+  }
+
+  @Test(
+    "The context can be prepared",
+    .ownAppContext { $0.register((any Clock).self) { StoppedClock(now: 3) } })
+  func prepared() throws {
+    #expect(try AppContext.require((any Clock).self).now == 3)
+  }
+
+  @Test("Misuse becomes an issue of the test, at the line where it happened")
+  func misuseIsAnIssue() async {
+    let owned = orphan()
+    let line = #line + 2
+    withKnownIssue {
+      owned?.bind(Basket(), as: (any Cart).self)
+    } matching: { issue in
+      issue.sourceLocation?.line == line && issue.comments.contains { $0.rawValue.contains("is gone") }
+    }
+    #expect(misuse { owned?.bind(Basket(), as: (any Cart).self) }.map(\.kind) == [.contextGone])
+    #expect(await misuse { () async in owned?.bind(Basket(), as: (any Cart).self) }.count == 1)
+  }
+
+  /// An object whose context is gone.
+  private func orphan() -> Basket? {
+    let owner = UDIContext(tag: "owner")
+    owner.register((any Cart).self, lifetime: .context) { Basket() }
+    return owner.link((any Cart).self) as? Basket
+  }
+
+  @Test("For other test libraries as functions, which hand misuse on")
+  func functions() async {
+    let outer = AppContext
+    let owned = orphan()
+    let misuse = misuse {
+      withOwnAppContext(onMisuse: { UDIReporter.process.forward($0) }) {
+        #expect(AppContext !== outer)
+      }
+      owned?.bind(Basket(), as: (any Cart).self)
+    }
+    #expect(misuse.count == 1)
+    await withOwnAppContext {
+      await Task.yield()
+      #expect(AppContext !== outer)
+    }
+    #expect(AppContext === outer)
+  }
+}
