@@ -12,5 +12,9 @@ let package = Package(
       name: "Compare",
       dependencies: ["CAllocations", .product(name: "UDI", package: "UDI")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
+      name: "Hits",
+      dependencies: [.product(name: "UDI", package: "UDI")],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
   ]
 )
