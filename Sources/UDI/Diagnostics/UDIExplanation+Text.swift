@@ -111,6 +111,7 @@ extension UDIExplanation {
       lines.append("  \(spell(context.path)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
     }
     if omittedCount > 0 { lines.append("  \(omittedCount) more: nothing") }
+    if let place = nearestOutside { lines.append("Elsewhere, \(spell(place.path)): \(describe(place.finding))") }
     return lines
   }
 
@@ -134,7 +135,7 @@ extension UDIExplanation {
 
   private func describe(seconds: Double) -> String {
     switch seconds {
-    case ..<10: "\(Double(Int(seconds * 10)) / 10) s"
+    case ..<1: "less than a second"
     case ..<120: "\(Int(seconds)) s"
     case ..<7200: "\(Int(seconds / 60)) min"
     default: "\(Int(seconds / 3600)) h"

@@ -107,6 +107,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public let omittedCount: Int
   /// Whether there are more contexts than were looked at: an error does not look through a tree of any size.
   public let isAbridged: Bool
+  /// Where there is no answer: the nearest place in the same tree that has one, and where this lookup does not look.
+  public let nearestOutside: Place?
   /// What is as near as the answer, and would be given if that were not: the branch that was added first comes first.
   public let equallyNear: [Place]
 }

@@ -33,6 +33,20 @@ struct ExplainTests {
     #expect(error?.description.hasPrefix(expected) == true)
   }
 
+  @Test("That another one lives elsewhere is told, too")
+  func deadButAliveElsewhere() throws {
+    do { shop.bind(Plain(), as: (any Service).self) }
+    let plain = Plain()
+    try root.makeChild(tag: "Account").bind(plain, as: (any Service).self)
+    let explanation = shop.explain((any Service).self)
+    guard case .dead = explanation.cause else {
+      Issue.record("it was the dead one that was meant")
+      return
+    }
+    #expect(explanation.nearestOutside?.path == ["App", "Account"])
+    #expect(explanation.description.contains("\nElsewhere, \"App / Account\": a Plain, bound at "))
+  }
+
   @Test("The death of an object that takes part is noticed at once, in the context where it was bound")
   func deadMember() {
     let line = #line + 3
@@ -94,6 +108,7 @@ struct ExplainTests {
         No search enters a sibling branch: bind it in "App", which is above both, and look upwards (`search: .ancestors`), or link from there.
         Looked from "App / Shop" downwards, breadth-first (.descendants), in one context:
           "App / Shop": nothing
+        Elsewhere, "App / Account": a Plain, bound at \(file):\(line)
         """)
     #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
     let below = try account.makeChild(tag: "Below")

@@ -21,7 +21,7 @@ extension UDIContext {
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
       cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
       omittedCount: survey.count - contexts.count, isAbridged: survey.isAbridged,
-      equallyNear: survey.equallyNear.map { .init($0) })
+      nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) })
   }
 }
 
@@ -61,7 +61,7 @@ extension UDIExplanation {
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ cause: Cause) {
     self.init(
       typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
-      cause: cause, contexts: [], omittedCount: 0, isAbridged: false, equallyNear: [])
+      cause: cause, contexts: [], omittedCount: 0, isAbridged: false, nearestOutside: nil, equallyNear: [])
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
@@ -69,7 +69,8 @@ extension UDIExplanation {
     guard cause == .notRegistered else { return self }
     return UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: .unattached("\(owner)"),
-      contexts: contexts, omittedCount: omittedCount, isAbridged: isAbridged, equallyNear: equallyNear)
+      contexts: contexts, omittedCount: omittedCount, isAbridged: isAbridged,
+      nearestOutside: nearestOutside, equallyNear: equallyNear)
   }
 }
 
