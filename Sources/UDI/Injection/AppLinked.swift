@@ -10,7 +10,7 @@ public struct AppLinked<Dependency> {
   @usableFromInline var replacement: Dependency?
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check at each read.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.

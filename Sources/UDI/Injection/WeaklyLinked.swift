@@ -13,7 +13,7 @@ public struct WeaklyLinked<Dependency> {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check at each read.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.

@@ -145,7 +145,6 @@ extension Provider {
 
   /// The error that stands for a factory that returned nil.
   @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
-
 }
 
 // MARK: - The fast way, for what is made for the context that asks

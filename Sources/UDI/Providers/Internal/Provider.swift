@@ -51,7 +51,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether its factory may only run on the main actor.
   let isOnMainActor: Bool
   /// Whether something is to be called at the end of the outermost link.
-  @usableFromInline let completes: Bool
+  let completes: Bool
   /// The types of its factory's arguments, where it takes some.
   private let argumentTypesIfAny: [Any.Type]?
   /// Whether it is a `Factory`, which a shell that knows the type calls itself.
@@ -177,7 +177,7 @@ extension Provider {
     return storages
   }
 
-  /// Lets go of everything that was made, and will not keep what is being made.
+  /// Lets go of everything that was made. What is being made now goes to those who wait for it, and is not kept.
   ///
   /// - Returns: The storages of the user's, to be reset when the lock was given back.
   final func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
