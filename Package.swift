@@ -35,7 +35,11 @@ let package = Package(
       exclude: ["expected"],
       resources: [.copy("Logs")],
       swiftSettings: settings),
-    .testTarget(name: "UDITests", dependencies: ["UDI"], swiftSettings: settings),
+    // Operations on trees and the oracle they are compared with, for the random tests and for the fuzzer.
+    .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),
+    .executableTarget(
+      name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", swiftSettings: settings),
+    .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
     // One client for each kind of module that uses the library: what DESIGN promises must compile in all of them.

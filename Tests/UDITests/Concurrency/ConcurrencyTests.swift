@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import TreeModel
 import UDI
 
 #if canImport(Glibc)

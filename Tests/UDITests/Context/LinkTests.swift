@@ -1,4 +1,5 @@
 import Testing
+import TreeModel
 import UDI
 
 @Suite struct LinkTests {

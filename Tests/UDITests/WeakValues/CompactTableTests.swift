@@ -1,4 +1,5 @@
 import Testing
+import TreeModel
 
 @testable import UDI
 

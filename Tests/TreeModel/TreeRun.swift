@@ -1,0 +1,288 @@
+import UDI
+
+/// Operations on real trees, each answer compared with the oracle's.
+///
+/// What happens is decided by a source of numbers: at random, or, where a fuzzer looks for what nobody thought of, by its bytes.
+package struct TreeRun<Source: RandomNumberGenerator> {
+  /// Where the decisions come from.
+  package private(set) var random: Source
+  private let maximumSize: Int
+  private var oracle = Oracle(keyCount: 9)
+
+  private var contexts: [Int: UDIContext] = [:]
+  private var contextIDs: [Int] = []
+  private var members: [Int: NumberedMember] = [:]
+  private var plains: [Int: Numbered] = [:]
+  private var objectIDs: [Int] = []
+  private var attachedTo: [Int: Int] = [:]
+  private var farewells: [Int: Farewell] = [:]
+  private var nextID = 0
+  /// How many lookups found something, and how many did not.
+  package private(set) var hits = 0
+  package private(set) var misses = 0
+
+  package init(_ source: Source, maximumSize: Int) {
+    random = source
+    self.maximumSize = maximumSize
+    _ = makeContext(below: nil)
+    for _ in 0..<4 { makeObject() }
+  }
+
+  private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
+
+  private mutating func makeContext(below parent: Int?) -> String {
+    let id = nextID
+    nextID += 1
+    if let parent {
+      contexts[id] = try? contexts[parent]!.makeChild(tag: "\(id)")
+    } else {
+      contexts[id] = UDIContext(tag: "\(id)")
+    }
+    contextIDs.append(id)
+    oracle.addContext(id, below: parent)
+    return "make \(id) below \(parent.map(String.init) ?? "nothing")"
+  }
+
+  private mutating func makeObject() {
+    let id = nextID
+    nextID += 1
+    let farewell = Int.random(in: 0..<4, using: &random) == 0 ? makeFarewell() : nil
+    farewells[id] = farewell
+    let body = farewell.map(perform)
+    if Bool.random(using: &random) {
+      members[id] = NumberedMember(id, farewell: body)
+    } else {
+      plains[id] = Numbered(id, farewell: body)
+    }
+    objectIDs.append(id)
+    oracle.addObject(id)
+  }
+
+  /// Makes one random change and says what it was.
+  package mutating func step() -> String {
+    let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
+    switch Int.random(in: 0..<112, using: &random) {
+    case 0..<14 where contextIDs.count < maximumSize:
+      return makeContext(below: Int.random(in: 0..<40, using: &random) == 0 ? nil : context)
+    case 14..<26:
+      let target = pick(contextIDs)
+      if oracle.ancestors(target).contains(context) {
+        do {
+          try contexts[target]!.addChild(contexts[context]!)
+          return "the cycle \(context) below \(target) was not refused"
+        } catch { return "refuse \(context) below \(target)" }
+      }
+      try? contexts[target]!.addChild(contexts[context]!)
+      oracle.move(context, below: target)
+      return "move \(context) below \(target)"
+    case 26..<29:
+      contexts[context]!.removeFromParent()
+      oracle.remove(context)
+      return "remove \(context)"
+    case 29..<31:
+      return discard(context)
+    case 31..<46:
+      let object = pick(objectIDs)
+      bindInContext(object, key, context, isMulti: Bool.random(using: &random))
+      return "bind \(object) under \(key) in \(context)"
+    case 46..<60:
+      return bindByMember(key)
+    case 60..<65:
+      contexts[context]!.unbind(key)
+      oracle.unbind(key, in: context)
+      return "unbind \(key) in \(context)"
+    case 65..<70:
+      guard let member = members.keys.sorted().randomElement(using: &random) else { return "nothing" }
+      members[member]!.unbind(key)
+      oracle.unbind(key, by: member)
+      return "unbind \(key) by \(member)"
+    case 70..<80:
+      guard let member = members.keys.sorted().randomElement(using: &random) else { return "nothing" }
+      let target = Int.random(in: 0..<4, using: &random) == 0 ? nil : context
+      members[member]!.attachedContext = target.map { contexts[$0]! }
+      attachedTo[member] = target
+      oracle.attach(member, toNothing: target == nil)
+      return "attach \(member) to \(target.map(String.init) ?? "nothing")"
+    case 100..<106:
+      return register(key, in: context)
+    case 106..<108:
+      contexts[context]!.unregister(key)
+      oracle.unregister(key, in: context)
+      return "unregister \(key) in \(context)"
+    case 108..<112:
+      // Changes what is kept, not what answers.
+      contexts[context]!.reset()
+      return "reset \(context)"
+    case 80..<90 where objectIDs.count > 3:
+      let object = objectIDs.remove(at: Int.random(in: objectIDs.indices, using: &random))
+      members[object] = nil
+      plains[object] = nil
+      attachedTo[object] = nil
+      oracle.release(object)
+      let farewell = farewells.removeValue(forKey: object)
+      if let farewell { note(farewell) }
+      return "release \(object), which says \(farewell.map { "\($0)" } ?? "nothing")"
+    default:
+      if objectIDs.count < max(8, maximumSize / 2) { makeObject() }
+      return "make an object"
+    }
+  }
+
+  private mutating func register(_ key: Int, in context: Int) -> String {
+    let id = nextID
+    nextID += 1
+    let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
+    // Takes the tree lock when it dies, and links nothing: that might make another one, and so on.
+    weak let place = contexts[context]
+    contexts[context]!.register(key, lifetime) { Numbered(id, farewell: { _ = place?.parent }) }
+    oracle.register(id, key, in: context)
+    return "register \(id) under \(key) in \(context), \(lifetime)"
+  }
+
+  private mutating func discard(_ context: Int) -> String {
+    let branch = oracle.branch(context)
+    guard branch.count < contextIDs.count, branch.count < 30 else { return "nothing" }
+    // An attached object holds its context: let go of those first.
+    for (member, place) in attachedTo where branch.contains(place) {
+      members[member]!.attachedContext = nil
+      attachedTo[member] = nil
+      oracle.attach(member, toNothing: true)
+    }
+    contexts[context]!.removeFromParent()
+    for id in branch { contexts[id] = nil }
+    contextIDs.removeAll { branch.contains($0) }
+    oracle.discard(branch)
+    return "discard \(branch)"
+  }
+
+  private mutating func bindInContext(_ object: Int, _ key: Int, _ context: Int, isMulti: Bool) {
+    if let member = members[object] {
+      contexts[context]!.bind(member, key, isMulti: isMulti)
+    } else if let plain = plains[object] {
+      contexts[context]!.bind(plain, key, isMulti: isMulti)
+    }
+    oracle.bind(object, key, in: context, binder: nil, isMulti: isMulti)
+  }
+
+  private mutating func bindByMember(_ key: Int) -> String {
+    guard let binder = members.keys.sorted().randomElement(using: &random) else { return "nothing" }
+    // Mostly itself, sometimes a helper.
+    let object = Int.random(in: 0..<3, using: &random) == 0 ? pick(objectIDs) : binder
+    let isMulti = Bool.random(using: &random)
+    let root = contextIDs[0]
+    withAppContext(contexts[root]!) {
+      if let member = members[object] {
+        members[binder]!.bind(member, key, isMulti: isMulti)
+      } else if let plain = plains[object] {
+        members[binder]!.bind(plain, key, isMulti: isMulti)
+      }
+    }
+    oracle.bind(object, key, in: attachedTo[binder] ?? root, binder: binder, isMulti: isMulti)
+    return "\(binder) binds \(object) under \(key)"
+  }
+
+  // MARK: Farewells
+
+  /// What an object does in the middle of its death.
+  private enum Farewell {
+    case look(Int, from: Int)
+    case unbind(Int, in: Int)
+    case remove(Int)
+    case bind(Int, Int, in: Int, isMulti: Bool)
+  }
+
+  private mutating func makeFarewell() -> Farewell {
+    let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: return .unbind(key, in: context)
+    case 1: return .remove(context)
+    case 2 where !objectIDs.isEmpty:
+      return .bind(pick(objectIDs), key, in: context, isMulti: Bool.random(using: &random))
+    default: return .look(key, from: context)
+    }
+  }
+
+  /// It holds neither contexts nor objects: what is gone by then does not take part.
+  private func perform(_ farewell: Farewell) -> @Sendable () -> Void {
+    switch farewell {
+    case .look(let key, let id):
+      weak let context = contexts[id]
+      return {
+        for search in UDISearch.allCases { _ = context?.link(key, search) }
+        _ = context?.linkAll(key / 3, .descendants)
+      }
+    case .unbind(let key, let id):
+      weak let context = contexts[id]
+      return { context?.unbind(key) }
+    case .remove(let id):
+      weak let context = contexts[id]
+      return { context?.removeFromParent() }
+    case .bind(let object, let key, let id, let isMulti):
+      weak let context = contexts[id]
+      weak let member = members[object]
+      weak let plain = plains[object]
+      return {
+        if let member { context?.bind(member, key, isMulti: isMulti) }
+        if let plain { context?.bind(plain, key, isMulti: isMulti) }
+      }
+    }
+  }
+
+  private mutating func note(_ farewell: Farewell) {
+    switch farewell {
+    case .look: break
+    case .unbind(let key, let context):
+      if oracle.contexts[context] != nil { oracle.unbind(key, in: context) }
+    case .remove(let context):
+      if oracle.contexts[context] != nil { oracle.remove(context) }
+    case .bind(let object, let key, let context, let isMulti):
+      guard oracle.contexts[context] != nil, oracle.liveObjects.contains(object) else { return }
+      oracle.bind(object, key, in: context, binder: nil, isMulti: isMulti)
+    }
+  }
+
+  // MARK: Comparing
+
+  /// Compares some lookups, or from time to time all there are; says what differs.
+  package mutating func difference(afterStep step: Int) -> String? {
+    if step % 4_000 == 3_999, let difference = completeDifference() { return difference }
+    let context = pick(contextIDs)
+    let (key, search) = (Int.random(in: 0..<9, using: &random), pick(UDISearch.allCases))
+    if step % 8 == 0 {
+      let type = key / 3
+      let found = contexts[context]!.linkAll(type, search)
+      let expected = oracle.linkAll([type * 3, type * 3 + 1, type * 3 + 2], from: context, search)
+      if found != expected { return "linkAll of \(type) from \(context), \(search): \(found), not \(expected)" }
+      let named = contexts[context]!.linkAllNamed(key, search)
+      let expectedNamed = oracle.linkAll([key], from: context, search)
+      if named != expectedNamed {
+        return "linkAll under \(key) from \(context), \(search): \(named), not \(expectedNamed)"
+      }
+    }
+    return compare(context, key, search)
+  }
+
+  /// Compares all lookups there are, and the tree itself.
+  package mutating func completeDifference() -> String? {
+    for context in contextIDs {
+      for search in UDISearch.allCases {
+        for key in 0..<9 { if let difference = compare(context, key, search) { return difference } }
+      }
+      if contexts[context]!.descendants != oracle.branch(context).dropFirst().map({ contexts[$0]! }) {
+        return "descendants of \(context)"
+      }
+      if contexts[context]!.children != oracle.contexts[context]!.children.map({ contexts[$0]! }) {
+        return "children of \(context)"
+      }
+    }
+    return nil
+  }
+
+  private mutating func compare(_ context: Int, _ key: Int, _ search: UDISearch) -> String? {
+    let found = contexts[context]!.link(key, search)
+    let expected = oracle.link(key, from: context, search)
+    if expected == nil { misses += 1 } else { hits += 1 }
+    guard found != expected else { return nil }
+    return "link \(key) from \(context), \(search): \(found as Any), not \(expected as Any)"
+  }
+}
