@@ -37,6 +37,8 @@ let package = Package(
       swiftSettings: settings),
     // Operations on trees and the oracle they are compared with, for the random tests and for the fuzzer.
     .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),
+    // For a leak checker.
+    .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", swiftSettings: settings),
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),

@@ -113,6 +113,9 @@ private enum TypeTable {
   nonisolated(unsafe) static var byName: [String: TypeIdentity] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   nonisolated(unsafe) static var count = 0
+  /// Guarded by `lock`: tables that were replaced. They are never freed, because a reader may still be in one; all together they are
+  /// smaller than the present one. Noted, so that a leak checker sees that they are not lost.
+  private nonisolated(unsafe) static var replaced: [UnsafeMutablePointer<Bucket>] = []
 
   @inline(__always)
   static func find(_ metatype: ObjectIdentifier) -> Found? {
@@ -181,6 +184,7 @@ private enum TypeTable {
           identity: old.base[index].identity.load(ordering: .relaxed))
       }
     }
+    unsafe replaced.append(old.base)
     unsafe current.store(new.packed, ordering: .releasing)
   }
 

@@ -1,0 +1,55 @@
+import Foundation
+import UDI
+
+protocol Service: AnyObject, Sendable {}
+protocol Part: AnyObject, Sendable {}
+final class Plain: Part {}
+
+/// Binds itself, and what it holds.
+final class Member: UDIObject, Service {
+  let _attachedContext = UDIAttachment()
+  let part = Plain()
+  func didAttachContext() {
+    bind(self, as: (any Service).self)
+    bind(part, as: (any Part).self, named: "part")
+  }
+}
+
+/// Makes and drops very many contexts, objects and instances, for a leak checker: `.ci/leaks` runs it.
+@main
+struct Churn {
+  static func main() async throws {
+    let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000
+    let threads = 2
+    await withTaskGroup { group in
+      for thread in 0..<threads { group.addTask { churn(count / threads, "\(thread)") } }
+    }
+    print("made and dropped \(count) contexts, with their objects")
+    guard AppContext.snapshot().contexts.count == 1 else { fatalError("something is left:\n\(AppContext.snapshot())") }
+  }
+
+  private static func churn(_ count: Int, _ thread: String) {
+    let root = UDIContext(tag: thread)
+    defer { root.removeFromParent() }
+    for index in 0..<count {
+      guard let context = try? (index % 100 == 0 ? AppContext : root).makeChild(tag: "\(thread) \(index)") else {
+        fatalError("a tag twice")
+      }
+      let member = Member().attached(to: context)
+      context.register((any Part).self, lifetime: index % 2 == 0 ? .context : .graph) { Plain() }
+      guard root.link((any Service).self) != nil || index % 100 == 0, context.link((any Part).self) != nil,
+        member.linkInLine((any Part).self, named: "part") === member.part
+      else { fatalError("context \(index) has lost something") }
+      if index % 1000 == 0 {
+        _ = root.explain((any Missing).self)
+        _ = root.snapshot().text()
+      }
+      // Some move before they go, and some go with what is below them.
+      if index % 3 == 0 { try? root.addChild(context) }
+      if index % 5 == 0 { _ = try? context.makeChild(tag: "below") }
+      context.removeFromParent()
+    }
+  }
+}
+
+protocol Missing {}
