@@ -54,7 +54,7 @@ public final class UDIContext: Sendable {
   /// The text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
-  /// The direction that lookups take when they name none. ``makeChild(tag:)`` hands it on to the child; contexts that exist
+  /// The direction that lookups take when they name none. ``makeChild(tag:search:)`` hands it on to the child; contexts that exist
   /// already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.search } } }
