@@ -1,7 +1,7 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object that outlives it: what ``Testing/Trait/leakAudit`` makes.
+/// Fails a test for each object that outlives it: what `.leakAudit` makes.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
   /// Each test of a suite is audited, not the suite.
@@ -40,7 +40,7 @@ extension Trait where Self == LeakAuditTrait {
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
 }
 
-/// Runs an operation with an `AppContext` of its own, and finds what outlives it: what the trait ``Testing/Trait/leakAudit`` does, for other
+/// Runs an operation with an `AppContext` of its own, and finds what outlives it: what the trait `.leakAudit` does, for other
 /// test libraries.
 ///
 /// It sees what is bound, and what contexts come to own, below that `AppContext`, and wherever the operation's task does it. What tasks

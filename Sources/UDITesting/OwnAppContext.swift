@@ -1,7 +1,7 @@
 public import Testing
 public import UDI
 
-/// Gives each test an `AppContext` and a reporter of its own: what ``Testing/Trait/ownAppContext`` makes.
+/// Gives each test an `AppContext` and a reporter of its own: what `.ownAppContext` makes.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
   /// Each test of a suite gets one, not the suite.
@@ -44,7 +44,7 @@ extension Trait where Self == OwnAppContextTrait {
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own: what the trait ``Testing/Trait/ownAppContext`` does, for other
+/// Runs an operation with an `AppContext` and a reporter of its own: what the trait `.ownAppContext` does, for other
 /// test libraries.
 ///
 /// - Parameters:

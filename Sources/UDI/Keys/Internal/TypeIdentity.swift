@@ -114,8 +114,8 @@ private enum TypeTable {
   /// Guarded by `lock`: how many buckets are taken.
   nonisolated(unsafe) static var count = 0
   /// Guarded by `lock`: tables that were replaced. They are never freed, because a reader may still be in one; all together they are
-  /// smaller than the present one. Noted, so that a leak checker sees that they are not lost.
-  private nonisolated(unsafe) static var replaced: [UnsafeMutablePointer<Bucket>] = []
+  /// smaller than the present one. Their addresses are noted so that a leak checker sees that they are not lost.
+  private nonisolated(unsafe) static var replaced: [UInt] = []
 
   @inline(__always)
   static func find(_ metatype: ObjectIdentifier) -> Found? {
@@ -184,7 +184,7 @@ private enum TypeTable {
           identity: old.base[index].identity.load(ordering: .relaxed))
       }
     }
-    unsafe replaced.append(old.base)
+    unsafe replaced.append(UInt(bitPattern: old.base))
     unsafe current.store(new.packed, ordering: .releasing)
   }
 
