@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import Hummingbird
+import Logging
+import NotesService
+import UDI
+
+/// Reads what the operator wants, puts the service together, and runs it until it is told to stop.
+@main
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "NotesServer", abstract: "Keeps notes, over HTTP.")
+
+  /// Who makes what a request needs.
+  enum WiringName: String, CaseIterable, ExpressibleByArgument {
+    case udi, hand
+  }
+
+  @Option(help: "The address to listen on.")
+  var host = "127.0.0.1"
+
+  @Option(help: "The port to listen on; 0 has the system choose one.")
+  var port = 8080
+
+  @Option(help: "The file to keep the notes in. Without one they are gone when the server ends.")
+  var database: String?
+
+  @Option(help: "How much is logged, to standard error.")
+  var logLevel = Logger.Level.info
+
+  @Option(help: "Who makes what a request needs: the library, or initialisers.")
+  var wiring = WiringName.udi
+
+  @Flag(help: "Shows the number of requests under way at /debug/contexts.json; on the loopback interface only.")
+  var debug = false
+
+  func validate() throws {
+    guard 0...65_535 ~= port else { throw ValidationError("The port must be a number from 0 to 65535.") }
+    guard !debug || ["127.0.0.1", "::1", "localhost"].contains(host) else {
+      throw ValidationError("--debug is for the loopback interface only.")
+    }
+  }
+
+  func run() async throws {
+    let configuration = NotesConfiguration(
+      host: host, port: port, storage: database.map { .file(path: $0) } ?? .memory)
+    switch wiring {
+    case .udi:
+      AppContext.install(AppModule(configuration))
+      try await serve(configuration, UDIWiring(root: AppContext))
+    case .hand:
+      try await serve(configuration, HandWiring(configuration))
+    }
+  }
+
+  private func serve(_ configuration: NotesConfiguration, _ wiring: some Wiring) async throws {
+    var logger = Logger(label: "NotesServer", factory: { StreamLogHandler.standardError(label: $0) })
+    logger.logLevel = logLevel
+    let host = host.contains(":") ? "[\(host)]" : host
+    let application = makeApplication(
+      configuration, wiring: wiring, debugging: debug ? AppContext : nil, logger: logger
+    ) { port in
+      // Written at once: `print` would keep it while the output is no terminal.
+      FileHandle.standardOutput.write(Data("Listening on http://\(host):\(port)\n".utf8))
+    }
+    try await application.runService()
+  }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}

@@ -1,0 +1,11 @@
+import Logging
+import UDI
+
+/// Handles `/health` for one request.
+final class HealthHandler: UDIObject, HealthHandling {
+  let _attachedContext = UDIAttachment()
+  @Required var work: UnitOfWork
+  @Required var logger: Logger
+
+  func didAttachContext() {}
+}

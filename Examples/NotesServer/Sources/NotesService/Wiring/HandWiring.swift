@@ -1,0 +1,51 @@
+import Logging
+
+/// Does the same by initialisers alone: what the other wiring is compared with.
+public struct HandWiring: Wiring {
+  /// The notes.
+  public let store: any NoteStore
+  private let limits: NoteLimits
+
+  /// Makes what the application needs.
+  ///
+  /// - Parameter configuration: What the operator decided.
+  /// - Throws: Why the database cannot be opened.
+  public init(_ configuration: NotesConfiguration) throws {
+    self.init(
+      store: SQLiteNoteStore(database: try openDatabase(configuration.storage), clock: SystemClock()),
+      limits: configuration.limits)
+  }
+
+  init(store: any NoteStore, limits: NoteLimits) {
+    self.store = store
+    self.limits = limits
+  }
+
+  /// Runs an operation with what one request needs.
+  public func withScope<Value: Sendable>(
+    of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
+  ) async throws -> Value {
+    try await operation(
+      HandWiredScope(work: UnitOfWork(request: request, store: store, logger: logger), limits: limits, logger: logger))
+  }
+}
+
+/// Makes handlers from what it has.
+private struct HandWiredScope: RequestScope {
+  let work: UnitOfWork
+  let limits: NoteLimits
+  let logger: Logger
+
+  func notesHandler() -> any NotesHandling { HandWiredNotesHandler(work: work, limits: limits) }
+  func healthHandler() -> any HealthHandling { HandWiredHealthHandler(work: work, logger: logger) }
+}
+
+private struct HandWiredNotesHandler: NotesHandling {
+  let work: UnitOfWork
+  let limits: NoteLimits
+}
+
+private struct HandWiredHealthHandler: HealthHandling {
+  let work: UnitOfWork
+  let logger: Logger
+}

@@ -1,0 +1,16 @@
+import Logging
+import UDI
+
+/// What belongs to one request: the request's context owns it, and it is gone with that.
+struct RequestModule: UDIModule {
+  let request: RequestIdentity
+  let logger: Logger
+
+  func register(in context: UDIContext) {
+    context.register(RequestIdentity.self, lifetime: .context) { request }
+    context.register(Logger.self, lifetime: .context) { logger }
+    context.register(UnitOfWork.self, lifetime: .context) { context in
+      try UnitOfWork(request: context.require(), store: context.require(), logger: context.require())
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Hummingbird
+import Logging
+import UDI
+
+/// Has a tree of contexts do the wiring: the root has what the application owns, and each request a child with what belongs to it.
+public struct UDIWiring: Wiring {
+  /// The notes.
+  public let store: any NoteStore
+  private let root: UDIContext
+
+  /// Makes the wiring, and with it what handlers require of the root: what cannot be made is an error now, and not at a request.
+  ///
+  /// - Parameter root: The parent of the requests' contexts. It is handed over rather than looked up later: a server's tasks need not
+  ///   be those in which ``UDI/AppContext`` was exchanged.
+  /// - Throws: What the providers throw, or `UDILinkError` for what nobody registered.
+  public init(root: UDIContext = AppContext) throws {
+    // Upwards only. The default would let what the application makes find what belongs to some request below it.
+    root.search = .ancestors
+    store = try root.require((any NoteStore).self)
+    _ = try root.require(NoteLimits.self)
+    self.root = root
+  }
+
+  /// Runs an operation with a child context of the root, which is removed afterwards.
+  public func withScope<Value: Sendable>(
+    of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
+  ) async throws -> Value {
+    let context = try makeContext(for: request)
+    // After an error and after a cancellation, too.
+    defer { context.removeFromParent() }
+    context.install(RequestModule(request: request, logger: logger))
+    return try await operation(UDIRequestScope(context: context))
+  }
+
+  /// Makes the context of a request. Siblings cannot share a tag, but clients may send one id twice.
+  private func makeContext(for request: RequestIdentity) throws -> UDIContext {
+    do {
+      return try root.makeChild(tag: request.id, search: .ancestors)
+    } catch UDITreeError.duplicateTag {
+      // No id that a client sent has a slash in it.
+      return try root.makeChild(tag: "\(request.id)/\(RequestID())", search: .ancestors)
+    }
+  }
+}
+
+/// Makes handlers that find what they declare from the request's context.
+private struct UDIRequestScope: RequestScope {
+  let context: UDIContext
+
+  func notesHandler() -> any NotesHandling { NotesHandler().attached(to: context) }
+  func healthHandler() -> any HealthHandling { HealthHandler().attached(to: context) }
+}

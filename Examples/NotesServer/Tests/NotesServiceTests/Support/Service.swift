@@ -1,0 +1,57 @@
+import Hummingbird
+import HummingbirdTesting
+import InMemoryLogging
+import Logging
+import UDI
+
+@testable import NotesService
+
+/// Who wires the service under test. What clients see must not depend on it.
+enum WiringUnderTest: String, CaseIterable, Sendable {
+  case udi, hand
+}
+
+/// Runs the service, its parts found in a tree of the test's own.
+///
+/// - Parameters:
+///   - setup: In process, or behind a socket.
+///   - root: The root of that tree; whatever a test has put into it replaces what the application would have.
+///   - log: Where the log goes.
+///   - test: What to do with it.
+func withService<Value: Sendable>(
+  _ setup: TestingSetup = .router, in root: UDIContext, log: InMemoryLogHandler = InMemoryLogHandler(),
+  _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
+) async throws -> Value {
+  try await withAppContext(root) {
+    let application = makeApplication(NotesConfiguration(), wiring: try UDIWiring(), logger: logger(log))
+    return try await application.test(setup) { client in try await test(client) }
+  }
+}
+
+/// Runs the service with a clock that stands still, wired one way or the other.
+func withService<Value: Sendable>(
+  wiring: WiringUnderTest, _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
+) async throws -> Value {
+  switch wiring {
+  case .udi:
+    let root = makeRoot()
+    root.register((any WallClock).self, lifetime: .context) { FixedClock() }
+    return try await withService(in: root, test)
+  case .hand:
+    let store = SQLiteNoteStore(database: try openDatabase(.memory), clock: FixedClock())
+    let application = makeApplication(
+      NotesConfiguration(), wiring: HandWiring(store: store, limits: NoteLimits()), logger: logger())
+    return try await application.test(.router) { client in try await test(client) }
+  }
+}
+
+/// A root that has what the application's has, in memory.
+func makeRoot() -> UDIContext {
+  let root = UDIContext(tag: "Test")
+  root.install(AppModule(NotesConfiguration()))
+  return root
+}
+
+func logger(_ log: InMemoryLogHandler = InMemoryLogHandler()) -> Logger {
+  Logger(label: "Test", factory: { _ in log })
+}
