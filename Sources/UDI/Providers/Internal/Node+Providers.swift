@@ -16,8 +16,9 @@ extension Node {
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
     if bindings.heldCount == 0 || bindings.entry(forKey: provider.key) == nil {
-      setEntry(provider, forKey: provider.key.id, initialCapacity: expected)
+      setEntry(provider.current, forKey: provider.key.id, initialCapacity: expected)
     }
+    if let made = provider.shown { BindingAudit.note(made.owned, made, self, &garbage) }
     guard let old else { return [] }
     return retire(old, &garbage)
   }

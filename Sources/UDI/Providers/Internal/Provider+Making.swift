@@ -213,22 +213,21 @@ extension Provider {
     form.borrowed.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == plainClass.load(ordering: .relaxed)
   }
 
-  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
+  final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
     guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
     attach(made.object, to: context, isOwned: isOwned)
   }
 
   /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
+    let facts = TypeToken.of(type(of: object)).facts
+    if facts.contains(.isClassified), !facts.contains(.isObject) { return notePlainClass(of: object) }
     // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
     // cannot elsewhere.
     guard let member = (object as Any) as? any UDIObject else {
       if !(object is any UDIObject) {
-        let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
-        plainClass.store(plain, ordering: .relaxed)
-        if TypeToken.of(madeType).facts.contains(.holdsReferences) {
-          plainClassInFirstWord.store(plain, ordering: .relaxed)
-        }
+        TypeToken.note(.isClassified, of: type(of: object))
+        notePlainClass(of: object)
       }
       return
     }
@@ -243,5 +242,12 @@ extension Provider {
     if isOwned { attachment.setOwner(context) }
     attachment.attach(to: context)
     member.didAttachContext()
+  }
+
+  /// Notes that the class of what it made takes no part in the tree.
+  private final func notePlainClass(of object: AnyObject) {
+    let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
+    plainClass.store(plain, ordering: .relaxed)
+    if TypeToken.of(madeType).facts.contains(.holdsReferences) { plainClassInFirstWord.store(plain, ordering: .relaxed) }
   }
 }

@@ -165,6 +165,9 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
     if sharing == .graph, isFactory { kind = .graphProvider }
+    // What was there before the provider comes with it.
+    shown?.node = node
+    shown?.serial = serial
   }
 
   /// Leaves its context, which has let go of it, and lets go of everything it made.

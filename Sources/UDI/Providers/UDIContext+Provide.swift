@@ -1,0 +1,66 @@
+/// What is there already, for a context to own. Each verb stands here twice, see `UDIContext+Bind.swift`.
+extension UDIContext {
+  /// Gives the context something to own: a value, or an object that nobody else need hold.
+  ///
+  /// ```swift
+  /// request.provide(logger)
+  /// request.provide(session, as: (any Session).self)
+  /// ```
+  ///
+  /// It is there until the context goes or something else is registered under the key: the same as a provider with the lifetime `.context` that
+  /// has made it. An object that takes part in the tree and is attached to nothing is attached to this context.
+  ///
+  /// - Parameters:
+  ///   - value: What to own.
+  ///   - type: The type to register it under; its own where that is left out.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable
+  @discardableResult
+  public func provide<Dependency: Sendable>(
+    _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIRegistration<Dependency> {
+    let description = Provider.Description(
+      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+    let provider = Factory(description, { _ in value }, nil)
+    add(provider, Made(value))
+    return .of(provider)
+  }
+
+  /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - value: What to own.
+  ///   - type: The type to register it under; its own where that is left out.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func provide<Dependency>(
+    _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIRegistration<Dependency> {
+    let description = Provider.Description(
+      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+    let provider = Factory(description, { _ in value }, nil)
+    add(provider, Made(value))
+    return .of(provider)
+  }
+
+  /// Adds a provider that has made what it keeps.
+  @usableFromInline
+  func add(_ provider: Provider, _ made: Made) {
+    provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
+    add(provider)
+    provider.attach(made, to: self, isOwned: true)
+  }
+}
