@@ -60,12 +60,25 @@ nonisolated(nonsending) public func leaks(
   try await withOwnAppContext(onMisuse: onMisuse) {
     try await audit.watch(AppContext) { try await operation() }
   }
-  var left = audit.survivors(ignoring: ignored)
-  for _ in 0..<1000 where !left.isEmpty {
-    await Task.yield()
-    left = audit.survivors(ignoring: ignored)
+  // Tasks that are just ending let go of what they hold: as long as there are fewer and fewer, they get a moment.
+  var count = audit.countOfSurvivors(isInstance(of: ignored))
+  var deadline = ContinuousClock.now + patience
+  while count > 0, ContinuousClock.now < deadline {
+    try? await Task.sleep(for: .milliseconds(1))
+    let left = audit.countOfSurvivors(isInstance(of: ignored))
+    if left < count { deadline = ContinuousClock.now + patience }
+    count = left
   }
-  return left
+  return audit.survivors(isInstance(of: ignored)).map { UDILeak($0) }
+}
+
+/// How long an object may be held by a task that is ending.
+private var patience: Duration { .milliseconds(200) }
+
+/// Whether an object is an instance of one of some classes, or of a class below them.
+private func isInstance(of classes: [AnyClass]) -> (AnyObject) -> Bool {
+  func isInstance<Class>(_ type: Class.Type, _ object: AnyObject) -> Bool { object is Class }
+  return { object in classes.contains { isInstance($0, object) } }
 }
 
 /// Runs an operation that is not asynchronous with an `AppContext` of its own, and finds what outlives it.
@@ -84,11 +97,5 @@ public func leaks(
   try withOwnAppContext(onMisuse: onMisuse) {
     try audit.watch(AppContext) { try operation() }
   }
-  return audit.survivors(ignoring: ignored)
-}
-
-extension BindingAudit {
-  fileprivate func survivors(ignoring ignored: [AnyClass]) -> [UDILeak] {
-    survivors().filter { survivor in !ignored.contains { $0 == survivor.objectType } }.map { UDILeak($0) }
-  }
+  return audit.survivors(isInstance(of: ignored)).map { UDILeak($0) }
 }

@@ -10,6 +10,8 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     public let name: String?
     /// The tags from the root to the context, the root's included.
     public let path: [String]
+    /// Whether that context is alive, too: then somebody holds it, and with it perhaps the object.
+    public let isContextAlive: Bool
     /// The file of the call that registered it, as `#fileID` gives it.
     public let fileID: String
     /// The line of that call, from 1.
@@ -28,8 +30,10 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
       return
         "\(key) in \"\(registration.path.joined(separator: " / "))\", at \(registration.fileID):\(registration.line)"
     }
+    let isHeldByContext = registrations.contains(where: \.isContextAlive)
     return """
-      A \(className) has outlived the context that it was bound in: as \(places.joined(separator: "; as ")). Who still holds it? \
+      A \(className) is still alive that was registered as \(places.joined(separator: "; as ")). \
+      \(isHeldByContext ? "So is that context. Who holds one of them?" : "Who holds it?") \
       Look for a closure or a property that leads back to it.
       """
   }
@@ -40,7 +44,9 @@ extension UDILeak {
     className = "\(survivor.objectType)"
     var seen: Set<Registration> = []
     registrations = survivor.registrations.map {
-      Registration(typeName: $0.typeName, name: $0.name, path: $0.path, fileID: $0.fileID, line: $0.line)
+      Registration(
+        typeName: $0.typeName, name: $0.name, path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.fileID,
+        line: $0.line)
     }.filter { seen.insert($0).inserted }
   }
 }

@@ -32,3 +32,10 @@ final class Locked<Element: Sendable>: Sendable {
   init(_ values: [Element]) { self.values = Mutex(values) }
   func add(_ value: Element) { values.withLock { $0.append(value) } }
 }
+
+/// Something that tasks wait for.
+final class Signal: Sendable {
+  private let (stream, continuation) = AsyncStream<Void>.makeStream()
+  func give() { continuation.finish() }
+  func wait() async { for await _ in stream {} }
+}

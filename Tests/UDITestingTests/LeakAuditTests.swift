@@ -16,8 +16,9 @@ struct LeakAuditTests {
     #expect(found.count == 1)
     #expect(
       found.first?.description == """
-        A ViewModel has outlived the context that it was bound in: as UDITestingTests.ViewModel in "App / Checkout", at \
-        UDITestingTests/Fixtures.swift:\(line). Who still holds it? Look for a closure or a property that leads back to it.
+        A ViewModel is still alive that was registered as UDITestingTests.ViewModel in "App / Checkout", at \
+        UDITestingTests/Fixtures.swift:\(line). So is that context. Who holds one of them? Look for a closure or a property that leads \
+        back to it.
         """)
     #expect(found.first?.registrations.first?.line == line)
   }
@@ -88,6 +89,42 @@ struct LeakAuditTests {
       await binder.value
     }
     #expect(found == [])
+  }
+
+  @Test("A context that somebody keeps is told, values are not, and subclasses of what is ignored are ignored")
+  func contexts() {
+    let kept = Locked<UDIContext>([])
+    let found = leaks {
+      let context = UDIContext(tag: "kept")
+      kept.add(context)
+      context.provide(StoppedClock(), as: (any Clock).self)
+      context.register((any Cart).self, lifetime: .context) { Basket() }
+      _ = context.link((any Cart).self)
+    }
+    #expect(found.map(\.className) == ["Basket"])
+    #expect(found.first?.registrations.first?.isContextAlive == true)
+    class Shared: @unchecked Sendable {}
+    final class Special: Shared, @unchecked Sendable {}
+    let special = Special()
+    #expect(leaks(ignoring: [Shared.self]) { AppContext.bind(special, as: Special.self) } == [])
+    #expect(leaks { AppContext.bind(special, as: Special.self) }.count == 1)
+  }
+
+  @Test("A thousand leaks are told in no time, and an override is none")
+  func many() {
+    let kept = Locked<Basket>([])
+    let context = UDIContext(tag: "before")
+    let before = Basket().attached(to: context)
+    let found = leaks {
+      withOverride(of: (any Cart).self, with: Basket(), in: context) {}
+      for index in 0..<1000 {
+        let basket = Basket(owner: index)
+        kept.add(basket)
+        AppContext.bind(basket, as: (any Cart).self, named: UDIName(index))
+      }
+    }
+    #expect(found.count == 1000)
+    withExtendedLifetime(before) {}
   }
 
   @Test("An object that is bound again and again is one leak with each key once")

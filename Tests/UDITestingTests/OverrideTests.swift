@@ -44,15 +44,89 @@ import UDITesting
     #expect(child.snapshot().contexts[0].providers.isEmpty)
   }
 
-  @Test("What is bound and registered under the key meanwhile goes with the override")
+  @Test("What is bound and registered under the key meanwhile shows when the override is over")
   func meanwhile() {
     let basket = Basket(owner: 5)
     withOverride(of: (any Cart).self, with: Basket(owner: 2)) {
       AppContext.register((any Cart).self) { Basket(owner: 3) }
       AppContext.bind(basket, as: (any Cart).self)
-      #expect(AppContext.link((any Cart).self)?.owner == 5)
+      #expect(AppContext.link((any Cart).self)?.owner == 2)
+      #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [2])
     }
+    #expect(AppContext.link((any Cart).self) === basket)
+    AppContext.unbind((any Cart).self)
+    #expect(AppContext.link((any Cart).self)?.owner == 3)
+  }
+
+  @Test("The object that is hidden may die, move or be unbound meanwhile, and so may who bound it")
+  func hiddenObject() throws {
+    /// Binds something else.
+    final class Binder: UDIObject, Sendable {
+      let _attachedContext = UDIAttachment()
+      let basket: Basket
+      init(_ basket: Basket) { self.basket = basket }
+      func didAttachContext() { bind(basket, as: (any Cart).self) }
+    }
+    let (one, other) = (try AppContext.makeChild(tag: "one"), try AppContext.makeChild(tag: "other"))
+    var binder: Binder? = Binder(Basket(owner: 1)).attached(to: one)
+    withOverride(of: (any Cart).self, with: Basket(owner: 2), in: one) {
+      _ = binder?.basket
+      binder = nil
+    }
+    #expect(one.link((any Cart).self) == nil)
+    let basket = Basket(owner: 3).attached(to: one)
+    withOverride(of: (any Cart).self, with: Basket(owner: 4), in: one) { basket.attachedContext = other }
+    #expect(one.link((any Cart).self) == nil && other.link((any Cart).self) === basket)
+    withOverride(of: (any Cart).self, with: Basket(owner: 4), in: other) { #expect(basket.unbind((any Cart).self)) }
+    #expect(other.link((any Cart).self) == nil)
+  }
+
+  @Test("Overrides may end in any order")
+  func overlapping() async {
+    let basket = Basket(owner: 1).attached(to: AppContext)
+    let context = AppContext
+    let (firstBegan, secondBegan, firstEnded) = (Signal(), Signal(), Signal())
+    async let first: Void = withOverride(of: (any Cart).self, with: Basket(owner: 2), in: context) {
+      firstBegan.give()
+      await secondBegan.wait()
+    }
+    async let second: Void = {
+      await firstBegan.wait()
+      await withOverride(of: (any Cart).self, with: Basket(owner: 3), in: context) {
+        secondBegan.give()
+        await firstEnded.wait()
+        #expect(context.link((any Cart).self)?.owner == 3)
+      }
+    }()
+    await first
+    firstEnded.give()
+    await second
+    #expect(context.link((any Cart).self) === basket)
+  }
+
+  @Test("What also serves other types, or wants arguments, is overridden alone")
+  func aliasesAndArguments() throws {
+    AppContext.register(Basket.self, lifetime: .context) { Basket(owner: 1) }.implements((any Cart).self)
+    withOverride(of: Basket.self, with: Basket(owner: 2)) {
+      #expect(AppContext.link((any Cart).self)?.owner == 1)
+      #expect(AppContext.link(Basket.self)?.owner == 2)
+    }
+    withOverride(of: (any Cart).self, with: Basket(owner: 2)) { _ = AppContext.unregister(Basket.self) }
     #expect(AppContext.link((any Cart).self) == nil)
+    AppContext.register((any Clock).self) { (_, now: Int) in StoppedClock(now: now) }
+    withOverride(of: (any Clock).self, with: TickingClock()) {
+      #expect(AppContext.link((any Clock).self, with: 5)?.now == 7)
+      #expect(AppContext.linkFresh((any Clock).self, with: 5)?.now == 7)
+      #expect(AppContext.explain((any Clock).self).summary.contains("TickingClock that a test has put in \"App\""))
+    }
+    #expect(AppContext.link((any Clock).self, with: 5)?.now == 5)
+  }
+
+  @Test("A stand-in is not attached, and so binds nothing")
+  func standIn() {
+    let basket = Basket(owner: 2)
+    withOverride(of: (any Cart).self, with: basket) { #expect(AppContext.link((any Cart).self) === basket) }
+    #expect(basket.attachedContext == nil && AppContext.link((any Cart).self) == nil)
   }
 
   @Test("An object that dies meanwhile does not come back, and the override lets go of its value")
@@ -75,6 +149,7 @@ import UDITesting
   @MainActor func mainActor() async throws {
     final class Label { var text = "a" }
     let label = Label()
+    withOverride(of: Label.self, with: label) { #expect(AppContext.link(Label.self) === label) }
     await withOverride(of: Label.self, with: label) {
       #expect(AppContext.link(Label.self) === label)
       await Task.yield()

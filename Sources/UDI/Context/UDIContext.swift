@@ -61,7 +61,7 @@ public final class UDIContext: Sendable {
     set {
       change { node, _ in
         node.lock.withLock { node.search = newValue }
-        if node.isWatched { node.tellAllWatchers() }
+        if node.isWatched { node.tellWatchersOfSearch() }
       }
     }
   }

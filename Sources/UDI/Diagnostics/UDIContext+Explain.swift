@@ -28,8 +28,8 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    var arguments: [Any.Type] = [Swift.type(of: argument as Any)]
-    for other in repeat each more { arguments.append(Swift.type(of: other as Any)) }
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
     return explanation(type, name, search, arguments: arguments) { $0 is Dependency }
   }
 
@@ -96,8 +96,11 @@ extension UDIAttachment {
 
   /// The error of a lookup by this attachment's object, which may be attached to nothing.
   @usableFromInline
-  func explained(_ error: any Error, owner: Any.Type) -> any Error {
-    guard let error = error as? UDILinkError, case .none = place else { return error }
+  func explained(_ error: any Error, _ type: Any.Type, _ name: UDIName?, owner: Any.Type) -> any Error {
+    // What a factory asked for was looked up from its context.
+    guard let error = error as? UDILinkError, case .none = place,
+      error.explanation.typeName == TypeIdentity.of(type).name, error.explanation.name == name?.description
+    else { return error }
     return UDILinkError(explanation: error.explanation.blaming(unattached: owner))
   }
 }

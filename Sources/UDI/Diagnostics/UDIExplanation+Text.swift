@@ -8,6 +8,8 @@ extension UDIExplanation: CustomStringConvertible {
   public var summary: String {
     switch cause {
     case .found(let place): found(place)
+    case .cameLater(let place):
+      "\(key) was not there when it was looked up. It is now: in \(spell(place.path)), registered at \(site(place.finding))."
     case .dead(let place):
       "\(key) has died: \(article(place.finding)) bound in \(spell(place.path)) at \(site(place.finding)) is gone, because nobody held it."
     case .otherNames(let names):
@@ -40,6 +42,7 @@ extension UDIExplanation: CustomStringConvertible {
   public var advice: String? {
     switch cause {
     case .found: nil
+    case .cameLater: "Register it before it is looked up, or await `linkWhenBound`."
     case .dead:
       """
       Hold it for as long as it is needed: a context holds what is bound only weakly. Or register a provider with the lifetime \
@@ -74,12 +77,13 @@ extension UDIExplanation: CustomStringConvertible {
       case .live: "\(article(finding)) bound in \(spell(place.path)) at \(site(finding))"
       case .kept:
         "the \(className(finding)) that the provider in \(spell(place.path)) has made, registered at \(site(finding))"
+      case .override: "\(article(finding)) that a test has put in \(spell(place.path)), at \(site(finding))"
       case .provider, .dead: "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
       }
     guard let other = equallyNear.first else { return "\(key) is there: \(what)." }
     return """
-      \(key) is there: \(what). \(equallyNear.count == 1 ? "Another one is" : "\(equallyNear.count) others are") equally near, in \
-      \(spell(other.path))\(equallyNear.count == 1 ? "" : " and elsewhere"): the branch that was added first comes first.
+      \(key) is there: \(what). \(equallyNearCount == 1 ? "Another one is" : "\(equallyNearCount) others are") equally near, in \
+      \(spell(other.path))\(equallyNearCount == 1 ? "" : " and elsewhere"): the branch that was added first comes first.
       """
   }
 
@@ -103,14 +107,15 @@ extension UDIExplanation: CustomStringConvertible {
 extension UDIExplanation {
   private var details: [String] {
     guard !contextPath.isEmpty else { return [] }
-    let count = contexts.count + omittedCount
+    let count = contexts.count + emptyCount + omittedCount
     let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
     var lines = ["Looked \(direction), in \(number):"]
     for context in contexts {
       let findings = context.findings.map(describe)
       lines.append("  \(spell(context.path)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
     }
-    if omittedCount > 0 { lines.append("  \(omittedCount) more: nothing") }
+    if omittedCount > 0 { lines.append("  \(omittedCount) more that have something") }
+    if emptyCount > 0 { lines.append("  \(emptyCount) more: nothing") }
     if let place = nearestOutside { lines.append("Elsewhere, \(spell(place.path)): \(describe(place.finding))") }
     return lines
   }
@@ -123,6 +128,7 @@ extension UDIExplanation {
         "a \(className(finding)), dead\(finding.deadFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
       case .kept: "a \(className(finding)), kept by the \(describeProvider(finding)) registered"
       case .provider: "the \(describeProvider(finding)) registered"
+      case .override: "a \(className(finding)), put there by a test,"
       }
     let isOther = finding.typeName != typeName || finding.name != name
     return "\(what)\(isOther ? " as \(describeKey(finding.typeName, finding.name))" : "") at \(site(finding))"
@@ -138,7 +144,9 @@ extension UDIExplanation {
     case ..<1: "less than a second"
     case ..<120: "\(Int(seconds)) s"
     case ..<7200: "\(Int(seconds / 60)) min"
-    default: "\(Int(seconds / 3600)) h"
+    // A decoded one may say anything.
+    case ..<1e9: "\(Int(seconds / 3600)) h"
+    default: "a long time"
     }
   }
 

@@ -13,6 +13,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public enum Cause: Sendable, Hashable, Codable {
     /// There is something: what a lookup gives.
     case found(Place)
+    /// There was nothing when it was looked up, and a moment later, when that was to be explained, there is.
+    case cameLater(Place)
     /// What was bound is dead.
     case dead(Place)
     /// The type is only registered under other names, nil standing for none.
@@ -53,6 +55,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
       case kept
       /// A provider that has made nothing, or keeps nothing.
       case provider
+      /// What a test has put there.
+      case override
     }
 
     /// What it is.
@@ -104,11 +108,16 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// The contexts that were looked at, in search order: the first ones, and of the others those where there was something.
   public let contexts: [Context]
   /// How many others were looked at, which had nothing.
+  public let emptyCount: Int
+  /// How many others were looked at, which had something: too many to list.
   public let omittedCount: Int
   /// Whether there are more contexts than were looked at: an error does not look through a tree of any size.
   public let isAbridged: Bool
   /// Where there is no answer: the nearest place in the same tree that has one, and where this lookup does not look.
   public let nearestOutside: Place?
-  /// What is as near as the answer, and would be given if that were not: the branch that was added first comes first.
+  /// What is as near as the answer, and would be given if that were not: the branch that was added first comes first. The first ones of
+  /// ``equallyNearCount``.
   public let equallyNear: [Place]
+  /// How many there are that are as near as the answer.
+  public let equallyNearCount: Int
 }

@@ -23,7 +23,7 @@ public enum UDIRecording {
     get { flag.load(ordering: .relaxed) }
     set {
       flag.store(newValue, ordering: .relaxed)
-      if !newValue { Tree.change { garbage in Deaths.removeAll(&garbage) } }
+      if !newValue { Tree.change { _ in Deaths.removeAll() } }
     }
   }
 

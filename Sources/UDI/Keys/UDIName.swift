@@ -87,7 +87,7 @@ extension UDIName: CustomStringConvertible {
   public var description: String {
     switch value {
     case .text(let text): "\"\(oneLine(text))\""
-    case .other(let other): String(describing: other.value.base)
+    case .other(let other): oneLine(String(describing: other.value.base))
     }
   }
 }

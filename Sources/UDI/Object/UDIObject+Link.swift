@@ -287,7 +287,7 @@ extension UDIObject {
       throw UDIAttachment.goneError(type, name, search)
     }
     do { return try context.lookUpOrThrow(type, name, search) } catch {
-      throw _attachedContext.explained(error, owner: Self.self)
+      throw _attachedContext.explained(error, type, name, owner: Self.self)
     }
   }
 }

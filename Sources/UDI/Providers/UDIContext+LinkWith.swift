@@ -267,11 +267,12 @@ extension UDIContext {
     while true {
       let target = withNode { node in
         node.wake(self, search, for: key.id)
-        return node.nearestTarget(key.id, search, skipsBindings: isFresh)
+        return node.nearestTarget(key.id, type, search, skipsBindings: isFresh)
       }
       switch target {
       case nil: throw ProviderFailure.nothing
       case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
+      case .substituted(let made, let isExact): return (made, isExact)
       case .provider(let provider):
         do {
           if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
@@ -289,18 +290,24 @@ extension Node {
   enum Target {
     /// A live instance, which needs none.
     case bound(AnyObject)
+    /// What a test has put there, which needs none either.
+    case substituted(Made, isExact: Bool)
     case provider(Provider)
   }
 
   /// The live binding or the provider that a lookup ends at.
-  func nearestTarget(_ key: UInt64, _ search: UDISearch?, skipsBindings: Bool) -> Target? {
+  func nearestTarget(_ key: UInt64, _ type: Any.Type, _ search: UDISearch?, skipsBindings: Bool) -> Target? {
     Tree.change { garbage in
       while let reference = nearestEntry(key, search ?? self.search) {
         let entry = reference.object
         garbage.add(entry)
         switch entry.kind {
         case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
-        case .observed, .owned, .boxed: return (entry as? MadeEntry).map { .provider($0.maker) }
+        case .observed, .owned, .boxed:
+          if let substitute = entry as? Substitute {
+            return substitute.made.map { .substituted($0, isExact: substitute.makes(type)) }
+          }
+          return (entry as? MadeEntry).map { .provider($0.maker) }
         case .binding:
           if let object = entry.object {
             guard skipsBindings else { return .bound(object) }

@@ -62,7 +62,10 @@ extension UDIContext {
       var concerned: [Provider] = []
       node.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [any UDIStorage] = []
-      for provider in concerned { storages += provider.drop(&garbage) }
+      for provider in concerned {
+        storages += provider.drop(&garbage)
+        node.tellWatchersHereAndAbove(of: provider.key.id)
+      }
       return storages
     }
     for storage in storages { storage.reset() }

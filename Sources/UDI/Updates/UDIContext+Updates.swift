@@ -6,8 +6,9 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: A sequence that does not keep this context alive once it is iterated over.
-  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern.
+  /// - Returns: A sequence that does not keep this context alive.
+  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern; a consumer that looks
+  ///   upwards is O(levels) at each.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
@@ -20,7 +21,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: A sequence that does not keep this context alive once it is iterated over.
+  /// - Returns: A sequence that does not keep this context alive.
   @preconcurrency @MainActor
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
@@ -28,7 +29,7 @@ extension UDIContext {
     UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, search: search))
   }
 
-  /// Waits until a lookup finds something: now, or when it is bound or registered.
+  /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.

@@ -8,7 +8,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A sequence that keeps neither the object nor its context alive once it is iterated over.
+  /// - Returns: A sequence that keeps neither the object nor its context alive.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -25,7 +25,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A sequence that keeps neither the object nor its context alive once it is iterated over.
+  /// - Returns: A sequence that keeps neither the object nor its context alive.
   @preconcurrency @MainActor
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

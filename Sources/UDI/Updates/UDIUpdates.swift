@@ -9,7 +9,8 @@
 /// The first element comes at once. Then there is one whenever the lookup would give something else: because something was bound, withdrawn or
 /// registered, because an object died, or because contexts moved. (The death of an object that is no ``UDIObject`` shows when it
 /// is next touched.) A consumer that is busy meanwhile gets the latest state, not each on the way there. The sequence ends when the task is
-/// cancelled or the context gone, which the sequence does not keep alive; and it does not keep alive what it has given.
+/// cancelled or the context gone: neither the sequence nor its iteration keeps that alive, nor what was given. A value that a factory makes is
+/// news each time that a change makes the sequence look, since values cannot be told apart.
 ///
 /// Any number of consumers can iterate over it, each for itself. Where there is none it costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
@@ -59,8 +60,8 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
 
 /// What is to be looked up, and from where.
 struct UpdateRequest<Dependency>: Sendable {
-  /// Whose context is gone already there is nothing to watch.
-  let context: UDIContext?
+  /// Weak, so that a sequence that somebody keeps does not keep the context. Where it is gone there is nothing to watch.
+  weak let context: UDIContext?
   let name: UDIName?
   let search: UDISearch?
 }

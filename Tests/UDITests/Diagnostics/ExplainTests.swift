@@ -188,13 +188,78 @@ struct ExplainTests {
     #expect(root.explain((any Other).self).summary.contains("the Plain that the provider in \"App\" has made"))
   }
 
+  @Test("A death counts until something is bound there again, and only under its own key")
+  func laterDeaths() {
+    do { root.bind(Plain(), as: (any Service).self) }
+    #expect(root.link((any Service).self) == nil)
+    for index in 0..<5 {
+      do { root.bind(Plain(), as: (any Service).self, named: UDIName(index)) }
+      #expect(root.link((any Service).self, named: UDIName(index)) == nil)
+    }
+    #expect(root.explain((any Service).self).summary.hasPrefix("UDITests.Service has died"))
+    let plain = Plain()
+    root.bind(plain, as: (any Service).self)
+    root.unbind((any Service).self)
+    #expect(root.explain((any Service).self).cause == .notRegistered)
+  }
+
+  @Test("An object that is attached to nothing is not blamed for what a factory asked for")
+  func unattachedButNotToBlame() {
+    withAppContext(root) {
+      root.register((any Alpha).self) { context in Made(parts: [try context.require((any Beta).self)]) }
+      let error = #expect(throws: UDILinkError.self) { try Member().require((any Alpha).self) }
+      #expect(error?.cause == .notRegistered && error?.explanation.typeName == "UDITests.Beta")
+    }
+  }
+
+  @Test("Arguments that cast are the right ones, and those that cannot be compared are told where they are kept")
+  func castArguments() {
+    struct Opaque: Sendable {}
+    root.register((any Service).self) { (_, _: any Sendable, _: Int?) in Plain() }
+    #expect(root.link((any Service).self, with: "x", 5) != nil)
+    guard case .found = root.explain((any Service).self, with: "x", 5).cause else {
+      Issue.record("that is what a link takes")
+      return
+    }
+    root.register((any Other).self, lifetime: .context) { (_, _: Opaque) in Plain() }
+    let cause = root.explain((any Other).self, with: Opaque()).cause
+    #expect(#expect(throws: UDILinkError.self) { try root.require((any Other).self, with: Opaque()) }?.cause == cause)
+  }
+
+  @Test("Many that are equally near, and deep trees, are told of in bounds")
+  func bounds() throws {
+    let plain = Plain()
+    for index in 0..<1500 { try shop.makeChild(tag: "\(index)").multiBind(plain, as: (any Service).self) }
+    let explanation = root.explain((any Service).self)
+    #expect(explanation.equallyNearCount == 1499 && explanation.equallyNear.count == 12)
+    #expect(explanation.contexts.count + explanation.omittedCount == 1502 && explanation.emptyCount == 0)
+    let top = UDIContext(tag: "deep")
+    var deep = top
+    for level in 0..<3000 { deep = try deep.makeChild(tag: "\(level)") }
+    do { deep.bind(Plain(), as: (any Other).self) }
+    let error = #expect(throws: UDILinkError.self) { try deep.require((any Other).self, search: .ancestors) }
+    #expect(error?.explanation.isAbridged == true)
+    #expect(deep.explain((any Loose).self, search: .ancestors).emptyCount == 2989)
+    withExtendedLifetime(top) {}
+  }
+
+  @Test("What was decoded may say anything")
+  func decoded() throws {
+    do { root.bind(Plain(), as: (any Service).self) }
+    _ = root.link((any Service).self)
+    var json = String(decoding: try JSONEncoder().encode(root.explain((any Service).self)), as: UTF8.self)
+    json.replace(/"deadFor":[^,}]*/, with: "\"deadFor\":1e300")
+    let decoded = try JSONDecoder().decode(UDIExplanation.self, from: Data(json.utf8))
+    #expect(decoded.description.contains("dead for a long time"))
+  }
+
   @Test("In a large tree it shows the first contexts, those that have something, and counts the others")
   func largeTree() throws {
     for index in 0..<5000 { try shop.makeChild(tag: "\(index)") }
     let plain = Plain()
     shop.child(tag: "4321")?.bind(plain, as: (any Service).self, named: "x")
     let explanation = root.explain((any Service).self)
-    #expect(explanation.contexts.count == 13 && explanation.omittedCount == 4989 && !explanation.isAbridged)
+    #expect(explanation.contexts.count == 13 && explanation.emptyCount == 4989 && !explanation.isAbridged)
     #expect(
       explanation.description.contains("\"App / Shop / 4321\": a Plain, bound as UDITests.Service named \"x\" at"))
     let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
@@ -236,7 +301,7 @@ struct ExplainTests {
         do { root.bind(Plain(), as: (any Service).self, named: "passing") }
         precondition(root.link((any Service).self, named: "passing") == nil)
       }
-      precondition(root.explain((any Service).self, named: "passing").contexts[0].findings.count == 3)
+      precondition(root.explain((any Service).self, named: "passing").contexts[0].findings.count == 1)
       UDIRecording.isOn = false
       precondition(root.explain((any Service).self, named: "passing").cause == .notRegistered)
     }

@@ -152,6 +152,68 @@ struct UpdatesTests {
     #expect(root.link((any Service).self) === last)
   }
 
+  @Test("What a provider does inside is no news, and so causes none")
+  func providersAreQuiet() async throws {
+    let made = Tally()
+    root.register((any Service).self, lifetime: .weak) {
+      made.add()
+      return Plain()
+    }
+    root.register(Int.self, lifetime: .context) { 5 }
+    let root = root
+    let given = Tally()
+    let consumers = [
+      Task { for await _ in root.updates(of: (any Service).self) { given.add() } },
+      Task { for await _ in root.updates(of: Int.self) { given.add() } },
+    ]
+    while given.count < 2 { await Task.yield() }
+    let plain = Plain()
+    // Of no interest, and so a turn for whoever would be told of something.
+    for index in 0..<1000 {
+      root.bind(plain, as: (any Other).self, named: UDIName(index % 3))
+      await Task.yield()
+    }
+    #expect(made.count == 1 && given.count == 2)
+    for consumer in consumers { consumer.cancel() }
+    for consumer in consumers { await consumer.value }
+  }
+
+  @Test("Set-up blocks are waited for: of a context that is added, and of one that is there")
+  func setUpBlocks() async throws {
+    let (first, second) = (Plain(), Plain())
+    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    try root.addChild(UDIContext(tag: "child", setUp: { $0.bind(first, as: (any Service).self) }))
+    #expect(try await #require(updates.next()) === first)
+    root.setUp { $0.bind(second, as: (any Service).self) }
+    #expect(try await #require(updates.next()) === second)
+  }
+
+  @Test("A provider that is registered where something dead is bound is told of")
+  func providerOverDeadBinding() async throws {
+    do { root.bind(Plain(), as: (any Service).self) }
+    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    do { root.bind(Plain(), as: (any Service).self) }
+    root.register((any Service).self, lifetime: .context) { Plain("made") }
+    #expect(try await #require(updates.next() as? Plain).label == "made")
+  }
+
+  @Test("A sequence that somebody keeps does not keep the context")
+  func keptSequence() async throws {
+    weak var context: UDIContext?
+    var updates: UDIUpdates<any Service>
+    do {
+      let passing = UDIContext(tag: "passing")
+      context = passing
+      updates = passing.updates(of: (any Service).self)
+    }
+    #expect(context == nil)
+    for await _ in updates { Issue.record("there is nothing to tell") }
+    updates = root.updates(of: (any Service).self)
+    for await _ in updates { break }
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() async throws {
     let screen = Screen()

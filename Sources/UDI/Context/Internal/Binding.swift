@@ -55,13 +55,13 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// the reference never dangles.
   let maker: Unretained<UDIAttachment>?
   /// The class of the bound object, which cannot be asked for it any more when it is dead. Nil while nothing is recorded.
-  let className: Any.Type?
+  let objectType: Any.Type?
   private let details: Offer.Metadata?
   override var metadata: (any Sendable)? { details?.value }
 
   init(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
-    className = UDIRecording.isOn ? offer.form.borrowed.read { Swift.type(of: $0) } : nil
+    objectType = UDIRecording.isOn ? offer.form.borrowed.read { Swift.type(of: $0) } : nil
     details = offer.metadata
     super.init(offer, binder: binder)
   }

@@ -12,6 +12,7 @@ extension Node {
     let expected = Int(parent?.expectedKeys ?? 1)
     let replaced = bindings.update(binding, forKey: binding.key, initialCapacity: expected)
     let hasOthers = binding.enlist()
+    if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
     setEntry(binding, forKey: binding.key.id, initialCapacity: expected)
     if let replaced = replaced?.binding {
       replaced.node = nil
@@ -51,7 +52,9 @@ extension Node {
   /// The binding at this very node, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
     // Without looking into the dictionary, where the slot says it.
-    guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else { return nil }
+    guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
+      return hasOverrides ? bindings.entry(forKey: key)?.binding : nil
+    }
     return unsafe unsafeDowncast(entry.object, to: Binding.self)
   }
 

@@ -53,7 +53,10 @@ extension Node {
     nextChildSequence += 1
     precondition(newSequence < Rank.sequenceLimit, "a context has room for \(Rank.sequenceLimit) children in its life")
     defer {
-      if !child.sleep.isEmpty { child.noteSleepBelow() }
+      if !child.sleep.isEmpty {
+        child.noteSleepBelow()
+        child.tellWatchersOfSetUp()
+      }
       if child.isWatched { child.tellWatchersOfMove() }
     }
     if old == self {
@@ -178,6 +181,7 @@ extension Node {
       if let setUp { garbage.add(setUp) }
       setUp = nil
       if isWatched { endWatching() }
+      if hasOverrides { for substitute in overrides { substitute.node = nil } }
       // Waits for lookups that came up from a child before it was cut off.
       lock.withLock { slots = CompactTable() }
       guard !children.isEmpty else { return (false, bindings) }

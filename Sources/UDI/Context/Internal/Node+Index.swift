@@ -7,6 +7,7 @@ extension Node {
   ///   - initialCapacity: How many slots to make room for if this is the first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
+    let entry = override(key) ?? entry
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
         guard let entry else { return (nil, nil) }

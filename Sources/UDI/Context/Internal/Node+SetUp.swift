@@ -45,6 +45,7 @@ extension Node {
     self.setUp = setUp
     lock.withLock { _ = sleep.insert(.own) }
     noteSleepBelow()
+    tellWatchersOfSetUp()
   }
 
   /// Tells the contexts above that something here or below has not been set up. Under the tree lock.

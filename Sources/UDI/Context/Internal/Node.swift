@@ -186,6 +186,14 @@ extension Node {
     nonmutating set { if newValue != nil || hasRarities { rarities.rules = newValue } }
   }
 
+  var hasOverrides: Bool { unsafe edges.pointee.rarities.map { !$0.overrides.isEmpty } ?? false }
+
+  /// What tests have put in the place of what the context has, the last one of a key first in force.
+  var overrides: [Substitute] {
+    _read { yield rarities.overrides }
+    nonmutating _modify { yield &rarities.overrides }
+  }
+
   /// What `Deaths` knows the node by, once something has died here; 0 before. Numbers are not given twice, as addresses are.
   var diaryNumber: UInt {
     get { unsafe edges.pointee.rarities?.diaryNumber ?? 0 }
@@ -295,6 +303,7 @@ private final class Rarities {
   var rules: RuleBook?
   var watchers = Watchers()
   var diaryNumber: UInt = 0
+  var overrides: [Substitute] = []
 }
 
 /// An entry in the table of a parent's children by tag.

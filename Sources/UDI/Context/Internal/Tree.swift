@@ -9,6 +9,7 @@
 /// | the tree lock, `Tree.lock` | every change to any tree: children, bindings, providers and what they keep, the lists of where instances are bound, helpers; who makes what, and which thread waits for it |
 /// | a node's lock, `Node.lock` | that node's `slots`, `parent` and `search` |
 /// | an attachment's lock, `UDIAttachment.lock` | which context its object is attached to |
+/// | a watcher's lock, `Watcher.lock` | who waits for the next change, and how many there have been |
 /// | the tables' locks | interned types, interned names, the process's root context, the process's reporter |
 ///
 /// Slots, parents and searches are *written* under the tree lock and the node's lock together, so that holding either is enough to
@@ -21,7 +22,7 @@
 /// wait for one another. What a thread itself is in the middle of is known to the thread alone (`Resolution`).
 ///
 /// **Order.** tree → attachment → node → its parent's node (lookups that go up). A writer holds one node's lock
-/// at a time. The tables' locks, and a gate's, are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
+/// at a time. The tables' locks, a watcher's and a gate's are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that goes up looks at each
 /// context in turn, as it is when it comes there: an instance that is bound anew further down, behind it, and withdrawn
@@ -53,6 +54,8 @@ enum Tree {
 
   /// Guarded by `lock`: who is to be told of the change that is under way, when the lock was given back.
   @exclusivity(unchecked) private nonisolated(unsafe) static var news: News?
+  /// Guarded by `lock`: whether what happens now is nothing to tell of.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var isQuiet = false
 
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
@@ -75,7 +78,17 @@ enum Tree {
 
   /// Notes that a watcher is to be woken when the lock was given back.
   static func tell(_ watcher: Watcher) {
+    if unsafe isQuiet { return }
     if let news = unsafe news { news.watchers.append(watcher) } else { unsafe news = News(watcher) }
+  }
+
+  /// Makes a part of a change that no watcher is told of: it does not change what a lookup gives, only who has it ready. A watcher that
+  /// were told would look up, and might so cause the next such change.
+  static func quietly(_ body: () -> Void) {
+    let outer = unsafe isQuiet
+    unsafe isQuiet = true
+    body()
+    unsafe isQuiet = outer
   }
 
   @inline(never)

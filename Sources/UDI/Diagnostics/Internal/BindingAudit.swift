@@ -15,13 +15,15 @@ package final class BindingAudit: Sendable {
     package let typeName: String
     package let name: String?
     package let path: [String]
+    /// Whether the context is alive, too.
+    package let isContextAlive: Bool
     package let fileID: String
     package let line: Int
   }
 
   private struct Note {
     weak var object: AnyObject?
-    let objectType: Any.Type
+    weak var context: UDIContext?
     let key: KeyIdentity
     let path: [String]
     let site: CallSite
@@ -29,6 +31,8 @@ package final class BindingAudit: Sendable {
 
   /// Guarded by the tree lock.
   private nonisolated(unsafe) var notes: [Note] = []
+  /// Guarded by the tree lock: the last note of each object.
+  private nonisolated(unsafe) var latest: [ObjectIdentifier: Int] = [:]
   /// Guarded by the tree lock: the root of the tree, as long as the audit goes on.
   private nonisolated(unsafe) var root: Node?
   /// Guarded by the tree lock: with how many notes the dead ones are next let go of.
@@ -40,6 +44,8 @@ package final class BindingAudit: Sendable {
   private static let count = Atomic<Int>(0)
   /// Guarded by the tree lock: those that go on.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
+
+  package init() {}
 
   /// Audits an operation.
   ///
@@ -61,8 +67,6 @@ package final class BindingAudit: Sendable {
     return try Self.$ofTask.withValue(self) { try operation() }
   }
 
-  package init() {}
-
   private func begin(_ context: UDIContext) {
     context.change { node, _ in
       unsafe root = node
@@ -78,22 +82,40 @@ package final class BindingAudit: Sendable {
       unsafe Self.all.removeAll { $0 === self }
     }
   }
+}
 
-  /// What is alive of what was registered.
-  package func survivors() -> [Survivor] {
-    let alive = Tree.change { _ in unsafe notes.compactMap { note in note.object.map { ($0, note) } } }
-    var found: [(object: AnyObject, objectType: Any.Type, registrations: [Registration])] = []
-    for (object, note) in alive {
-      let registration = Registration(
-        typeName: note.key.type.name, name: note.key.name?.description, path: note.path, fileID: note.site.fileID,
-        line: note.site.line)
-      if let index = found.firstIndex(where: { $0.object === object }) {
-        found[index].registrations.append(registration)
-      } else {
-        found.append((object, note.objectType, [registration]))
-      }
+// MARK: - The outcome
+
+extension BindingAudit {
+  /// How many objects are alive of those that were registered.
+  ///
+  /// - Parameter isIgnored: Which of them do not count.
+  package func countOfSurvivors(_ isIgnored: (AnyObject) -> Bool) -> Int {
+    var seen: Set<ObjectIdentifier> = []
+    for (object, _) in alive() where !isIgnored(object) { seen.insert(ObjectIdentifier(object)) }
+    return seen.count
+  }
+
+  /// What is alive of what was registered, in that order.
+  ///
+  /// - Parameter isIgnored: Which objects do not count.
+  package func survivors(_ isIgnored: (AnyObject) -> Bool) -> [Survivor] {
+    let alive = alive()
+    var order: [ObjectIdentifier] = []
+    var found: [ObjectIdentifier: (type: Any.Type, registrations: [Registration])] = [:]
+    for (object, note) in alive where !isIgnored(object) {
+      let id = ObjectIdentifier(object)
+      if found[id] == nil { order.append(id) }
+      found[id, default: (type(of: object), [])].registrations.append(
+        Registration(
+          typeName: note.key.type.name, name: note.key.name?.description, path: note.path,
+          isContextAlive: note.context != nil, fileID: note.site.fileID, line: note.site.line))
     }
-    return found.map { Survivor(objectType: $0.objectType, registrations: $0.registrations) }
+    return order.compactMap { id in found[id].map { Survivor(objectType: $0.type, registrations: $0.registrations) } }
+  }
+
+  private func alive() -> [(AnyObject, Note)] {
+    Tree.change { _ in unsafe notes.compactMap { note in note.object.map { ($0, note) } } }
   }
 }
 
@@ -113,23 +135,41 @@ extension BindingAudit {
     var root = node
     while let parent = root.parent { root = parent }
     for audit in unsafe all where unsafe audit === own || audit.root == root {
-      audit.add(
-        Note(object: object, objectType: type(of: object), key: entry.key, path: node.fullPath, site: entry.site),
-        &garbage)
+      audit.add(object, entry, node, &garbage)
     }
   }
 
-  private func add(_ note: Note, _ garbage: inout Garbage) {
-    unsafe notes.append(note)
-    guard unsafe notes.count >= nextSweep else { return }
+  private func add(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    let context = node.context
+    if let context { garbage.add(context) }
+    let id = ObjectIdentifier(object)
+    if let index = unsafe latest[id], unsafe notes[index].object === object, unsafe notes[index].key === entry.key,
+      unsafe notes[index].context === context, context != nil
+    {
+      return
+    }
+    unsafe latest[id] = notes.count
+    unsafe notes.append(
+      Note(object: object, context: context, key: entry.key, path: node.fullPath, site: entry.site))
+    if unsafe notes.count >= nextSweep { sweep(&garbage) }
+  }
+
+  /// Lets go of notes of objects that have died.
+  private func sweep(_ garbage: inout Garbage) {
     unsafe notes = notes.filter { note in
-      // A key's last reference runs the `deinit` of its name.
       guard let object = note.object else {
+        // A key's last reference runs the `deinit` of its name.
         garbage.add(note.key)
         return false
       }
       garbage.add(object)
       return true
+    }
+    unsafe latest = [:]
+    for (index, note) in unsafe notes.enumerated() {
+      guard let object = note.object else { continue }
+      garbage.add(object)
+      unsafe latest[ObjectIdentifier(object)] = index
     }
     unsafe nextSweep = max(64, notes.count * 2)
   }

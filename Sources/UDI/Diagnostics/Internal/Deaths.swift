@@ -1,10 +1,11 @@
 /// A binding whose object has died.
 struct Death {
-  let key: KeyIdentity
-  let className: Any.Type?
+  /// The key's id. The key itself is not held: its name may be an object.
+  let key: UInt64
+  let objectType: Any.Type?
   let site: CallSite
-  /// The context's `Node.diaryNumber`.
-  let place: UInt
+  /// The context's `Node.diaryNumber`; 0 when it no longer counts.
+  var place: UInt
   /// When it was found dead; of an object that takes part in the tree, when it died.
   let noticed: ContinuousClock.Instant
 }
@@ -20,34 +21,40 @@ enum Deaths {
 
   /// Notes that a binding is withdrawn, if it is because its object has died.
   static func note(_ binding: Binding, _ garbage: inout Garbage) {
-    guard let node = binding.node else { return }
+    // Asked once more under the lock, so that nothing is noted after `removeAll`.
+    guard UDIRecording.isOn, let node = binding.node else { return }
     if let alive = binding.object { return garbage.add(alive) }
     if node.diaryNumber == 0 {
       unsafe lastPlace += 1
       node.diaryNumber = unsafe lastPlace
     }
     let death = Death(
-      key: binding.key, className: (binding as? DetailedBinding)?.className, site: binding.site,
+      key: binding.key.id, objectType: (binding as? DetailedBinding)?.objectType, site: binding.site,
       place: node.diaryNumber, noticed: .now)
     guard unsafe ring.count == UDIRecording.capacity else { return unsafe ring.append(death) }
-    // A key's last reference runs the `deinit` of its name.
-    garbage.add(unsafe ring[oldest].key)
     unsafe ring[oldest] = death
     unsafe oldest = (oldest + 1) % ring.count
   }
 
-  /// Those under a type in one context, the last one first.
-  static func of(_ type: TypeIdentity, in node: Node) -> [Death] {
+  /// Those under a key in one context, the last one first.
+  static func of(_ key: KeyIdentity, in node: Node) -> [Death] {
     guard node.diaryNumber != 0 else { return [] }
     let count = unsafe ring.count
     return (0..<count).reversed().compactMap { age in
       let death = unsafe ring[(oldest + age) % count]
-      return death.place == node.diaryNumber && death.key.type === type ? death : nil
+      return death.place == node.diaryNumber && death.key == key.id ? death : nil
     }
   }
 
-  static func removeAll(_ garbage: inout Garbage) {
-    garbage.add(unsafe ring.map(\.key) as AnyObject)
+  /// Forgets those under a key in one context, where something else is bound now.
+  static func forget(_ key: KeyIdentity, in node: Node) {
+    guard node.diaryNumber != 0 else { return }
+    for index in unsafe ring.indices where unsafe ring[index].place == node.diaryNumber && ring[index].key == key.id {
+      unsafe ring[index].place = 0
+    }
+  }
+
+  static func removeAll() {
     unsafe ring = []
     unsafe oldest = 0
   }

@@ -1,12 +1,12 @@
 /// From what a survey has found to an explanation.
 extension UDIContext {
   /// - Parameters:
-  ///   - arguments: The types of what the factory is given.
+  ///   - arguments: What the factory would be given.
   ///   - limit: At how many contexts to look at most.
   ///   - failure: Why there is nothing, where the lookup knows.
   ///   - conforms: Whether an object is of the type asked for. Called with no lock held.
   func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, arguments: [Any.Type] = [], limit: Int = .max,
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, arguments: [Any] = [], limit: Int = .max,
     failure: UDIExplanation.Cause? = nil, conforms: (AnyObject) -> Bool
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
@@ -20,15 +20,16 @@ extension UDIContext {
     return UDIExplanation(
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
       cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
-      omittedCount: survey.count - contexts.count, isAbridged: survey.isAbridged,
-      nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) })
+      emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
+      nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
+      equallyNearCount: survey.equallyNearCount)
   }
 }
 
 extension Survey {
   /// What decides. Not under a lock.
   fileprivate func cause(
-    _ key: KeyIdentity, _ arguments: [Any.Type], _ conforms: (AnyObject) -> Bool
+    _ key: KeyIdentity, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
     if let answer { return failure(of: answer.finding, arguments) ?? .found(.init(answer)) }
     for (path, findings) in contexts {
@@ -43,14 +44,23 @@ extension Survey {
   }
 
   /// What would keep a provider from making, as far as that can be known before.
-  private func failure(of finding: Finding, _ arguments: [Any.Type]) -> UDIExplanation.Cause? {
+  private func failure(of finding: Finding, _ arguments: [Any]) -> UDIExplanation.Cause? {
     guard let provider = finding.provider else { return nil }
-    if finding.kind == .kept, provider.argumentTypes.isEmpty { return nil }
-    guard provider.argumentTypes.elementsEqual(arguments, by: ==) else {
-      return .otherArguments(wanted: names(provider.argumentTypes), given: names(arguments))
+    let wanted = provider.argumentTypes
+    guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
+      return .otherArguments(wanted: names(wanted), given: names(arguments.map { type(of: $0) }))
     }
+    if finding.kind == .kept, wanted.isEmpty { return nil }
+    let others = arguments.filter { !($0 is any Hashable) }
+    if !others.isEmpty, provider.sharing != .unique { return .argumentsNotHashable(names(others.map { type(of: $0) })) }
     return provider.isOnMainActor && !MainActorCheck.isOnMainActor ? .onlyOnMainActor : nil
   }
+}
+
+/// Whether a value is, or casts to, an instance of a type that is only known when the program runs.
+private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
+  func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
+  return isInstance(type)
 }
 
 /// The names of types, as `String(reflecting:)` spells them.
@@ -61,16 +71,22 @@ extension UDIExplanation {
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ cause: Cause) {
     self.init(
       typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
-      cause: cause, contexts: [], omittedCount: 0, isAbridged: false, nearestOutside: nil, equallyNear: [])
+      cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
+      equallyNear: [],
+      equallyNearCount: 0)
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
-    guard cause == .notRegistered else { return self }
-    return UDIExplanation(
-      typeName: typeName, name: name, contextPath: contextPath, search: search, cause: .unattached("\(owner)"),
-      contexts: contexts, omittedCount: omittedCount, isAbridged: isAbridged,
-      nearestOutside: nearestOutside, equallyNear: equallyNear)
+    cause == .notRegistered ? with(.unattached("\(owner)")) : self
+  }
+
+  /// The same with another cause.
+  func with(_ cause: Cause) -> UDIExplanation {
+    UDIExplanation(
+      typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
+      emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
+      equallyNear: equallyNear, equallyNearCount: equallyNearCount)
   }
 }
 
@@ -83,7 +99,7 @@ extension UDIExplanation.Finding {
     let age = finding.noticed.map { $0.duration(to: .now).components }
     self.init(
       kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
-      className: finding.className.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
+      className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: names(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID, line: finding.site.line,
       deadFor: age.map { Double($0.seconds) + Double($0.attoseconds) / 1e18 })
   }

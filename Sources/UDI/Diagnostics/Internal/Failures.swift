@@ -10,7 +10,12 @@ extension UDIContext {
   func linkError(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
-    UDILinkError(explanation: explanation(type, name, search, limit: Self.limit, conforms: conforms))
+    let explanation = explanation(type, name, search, limit: Self.limit, conforms: conforms)
+    // Another thread may have been faster than the explanation.
+    if case .found(let place) = explanation.cause {
+      return UDILinkError(explanation: explanation.with(.cameLater(place)))
+    }
+    return UDILinkError(explanation: explanation)
   }
 
   /// What to throw for what a provider failed with: a factory's own error as it is.
@@ -35,7 +40,7 @@ extension UDIContext {
       let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
       message = [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " ")
     case let missing as UDILinkError:
-      message = "\(missing.explanation.summary) The factory of \(entry.key) asked for it."
+      message = "\(missing.explanation.summary) It was asked for when \(entry.key) was made."
     default: message = "The factory of \(entry.key) threw: \(error)"
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)

@@ -5,7 +5,7 @@ struct Survey {
     let kind: UDIExplanation.Finding.Kind
     let key: KeyIdentity
     let site: CallSite
-    var className: Any.Type?
+    var objectType: Any.Type?
     var provider: Provider?
     var noticed: ContinuousClock.Instant?
 
@@ -24,19 +24,27 @@ struct Survey {
   private let key: KeyIdentity
   /// The contexts to tell of, in search order.
   private(set) var contexts: [(path: [String], findings: [Finding])] = []
-  /// How many were looked at.
-  private(set) var count = 0
+  /// How many others had nothing.
+  private(set) var emptyCount = 0
+  /// How many others had something.
+  private(set) var omittedCount = 0
   fileprivate(set) var isAbridged = false
   private(set) var answer: Place?
   private(set) var equallyNear: [Place] = []
+  private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
   /// Objects under other types, which may be what was meant.
   private(set) var candidates: [(object: AnyObject, place: Place)] = []
 
   /// As many contexts are told of in any case, to show the order.
   private static var shownInOrder: Int { 12 }
-  /// As many where there is something, and as many objects of other types.
-  private static var enough: Int { 1000 }
+  /// As many where there is something.
+  private static var enough: Int { 100 }
+  /// As many objects of other types.
+  private static var enoughCandidates: Int { 32 }
+
+  /// How many were looked at.
+  fileprivate var count: Int { contexts.count + emptyCount + omittedCount }
 
   fileprivate init(_ key: KeyIdentity, start: [String], search: UDISearch) {
     self.key = key
@@ -46,31 +54,34 @@ struct Survey {
 
   /// Notes what one context has. Under the tree lock.
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
-    count += 1
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for death in Deaths.of(key.type, in: node).prefix(3) where death.key === key {
+    for death in Deaths.of(key, in: node).prefix(3) {
       findings.append(
-        Finding(kind: .dead, key: death.key, site: death.site, className: death.className, noticed: death.noticed))
+        Finding(kind: .dead, key: key, site: death.site, objectType: death.objectType, noticed: death.noticed))
     }
-    let path = findings.isEmpty && contexts.count >= Self.shownInOrder ? nil : node.fullPath
     node.slots.forEach { slot in
       guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
         findings.append(contentsOf: node.ownFindings(other.key, &garbage))
-      } else if candidates.count < Self.enough, let finding = node.ownFindings(other.key, &garbage).first,
+      } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
         let object = other.presentObject
       {
-        candidates.append((object, Place(path: path ?? node.fullPath, finding: finding)))
+        candidates.append((object, Place(path: node.fullPath, finding: finding)))
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
-      contexts.append((path ?? node.fullPath, findings))
+      contexts.append((node.fullPath, findings))
+    } else if findings.isEmpty {
+      emptyCount += 1
+    } else {
+      omittedCount += 1
     }
     guard let answering else { return }
-    let place = Place(path: path ?? node.fullPath, finding: answering)
-    if answer == nil { answer = place } else { equallyNear.append(place) }
+    guard answer != nil else { return answer = Place(path: node.fullPath, finding: answering) }
+    equallyNearCount += 1
+    if equallyNear.count < Self.shownInOrder { equallyNear.append(Place(path: node.fullPath, finding: answering)) }
   }
 }
 
@@ -98,6 +109,10 @@ extension Node {
     case .ancestors:
       var next: Node? = self
       while let node = next, survey.answer == nil {
+        guard survey.count < limit else {
+          survey.isAbridged = true
+          break
+        }
         survey.look(at: node, &garbage)
         next = node.parent
       }
@@ -123,23 +138,28 @@ extension Node {
   /// What this node has under a key, dead or alive.
   fileprivate func ownFindings(_ key: KeyIdentity, _ garbage: inout Garbage) -> [Survey.Finding] {
     var findings: [Survey.Finding] = []
+    if let substitute = override(key.id), let made = substitute.made {
+      garbage.add(made.object)
+      let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
+      findings.append(.init(kind: .override, key: key, site: substitute.site, objectType: madeType))
+    }
     if let binding = ownBinding(key) {
       garbage.add(binding)
       if let object = binding.object {
-        findings.append(.init(kind: .live, key: key, site: binding.site, className: type(of: object)))
+        findings.append(.init(kind: .live, key: key, site: binding.site, objectType: type(of: object)))
         garbage.add(object)
       } else {
-        let className = (binding as? DetailedBinding)?.className
-        findings.append(.init(kind: .dead, key: key, site: binding.site, className: className))
+        let objectType = (binding as? DetailedBinding)?.objectType
+        findings.append(.init(kind: .dead, key: key, site: binding.site, objectType: objectType))
       }
     }
     if let provider = provider(key.id) {
       garbage.add(provider)
       let made = provider.shown?.made
-      let className = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
+      let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, className: className, provider: provider
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
         ))
       if let made { garbage.add(made.object) }
     }
@@ -147,15 +167,18 @@ extension Node {
   }
 
   /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, then down
-  /// from the parent, and so on.
+  /// from the parent, and so on. What is found dead is withdrawn, as by a lookup, so that this is O(depth).
   private func nearestOutside(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Place? {
     var next: Node? = self
     while let node = next {
-      for reference in node.bindings([key.id], .descendants) {
-        guard let place = reference.read({ $0.node }) else { continue }
-        if let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
+      while let entry = node.slots.find(key.id)?.element.best.object {
+        garbage.add(entry)
+        if let place = entry.node, let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
           return Survey.Place(path: place.fullPath, finding: finding)
         }
+        entry.withdraw(&garbage)
+        // Only what is dead goes; anything else would be here for ever.
+        if node.slots.find(key.id)?.element.best.object === entry { break }
       }
       next = node.parent
     }

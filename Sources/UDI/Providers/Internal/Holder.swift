@@ -61,9 +61,9 @@ final class Holder: @unchecked Sendable {
       let isCurrent = self.creation === creation
       end(creation, .made(made), &garbage)
       guard provider.node != nil, isCurrent else { return true }
+      if let node = provider.node, !made.isBox { BindingAudit.note(made.object, provider, node, &garbage) }
       guard storage == nil, !(isWeak && made.isBox) else { return false }
       let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
-      if let node = provider.node { BindingAudit.note(made.object, new, node, &garbage) }
       if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }

@@ -1,9 +1,9 @@
 /// What a provider made, as an entry: what slots point at in its place.
-final class MadeEntry: Entry, @unchecked Sendable {
+class MadeEntry: Entry, @unchecked Sendable {
   // Unchecked: it adds constants.
 
   /// The instance or its box, where it is owned.
-  let owned: AnyObject?
+  final let owned: AnyObject?
   private let provider: Unretained<Provider>
   /// The instance that this one was made of, where that is another one; it is not held.
   private let origin: UInt?
@@ -25,19 +25,19 @@ final class MadeEntry: Entry, @unchecked Sendable {
   }
 
   /// The instance, or nil if it is dead.
-  var made: Made? {
+  final var made: Made? {
     (owned ?? object).map { Made(object: $0, form: form, isBox: kind == .boxed) }
   }
 
   /// The instance, if it was made of this one.
-  func made(from original: Made) -> Made? { origin == Unretained(original.object).address ? made : nil }
+  final func made(from original: Made) -> Made? { origin == Unretained(original.object).address ? made : nil }
 
   override func withdraw(_ garbage: inout Garbage) {
     provider.object.forget(self, &garbage)
   }
 
   /// The provider that made it. Under a lock under which a slot points at this entry.
-  var maker: Provider { provider.object }
+  final var maker: Provider { provider.object }
 
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { made }
 }

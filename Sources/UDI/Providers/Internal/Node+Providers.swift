@@ -6,6 +6,10 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     guard !isInert else { return [] }
     provider.enter(self)
+    if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
+      // A dead one would stand in the way until it is touched, which this is.
+      if let object = binding.object { garbage.add(object) } else { binding.withdraw(&garbage) }
+    }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
     if let place = providers.find(provider.key.id) {
@@ -18,7 +22,7 @@ extension Node {
     if bindings.heldCount == 0 || bindings.entry(forKey: provider.key) == nil {
       setEntry(provider.current, forKey: provider.key.id, initialCapacity: expected)
     }
-    if let made = provider.shown { BindingAudit.note(made.owned, made, self, &garbage) }
+    if let made = provider.shown, made.kind == .owned { BindingAudit.note(made.owned, made, self, &garbage) }
     guard let old else { return [] }
     return retire(old, &garbage)
   }

@@ -1,10 +1,10 @@
-/// What a context has under a key, set aside for something else: for `UDITesting`.
-package final class Override: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+/// Something that a context answers a key with whatever else it has: for `UDITesting`.
+///
+/// What is bound, registered and made under the key meanwhile goes on as ever, and shows when the override ends. Of several the one that began
+/// last is the answer, and they may end in any order.
+package final class Override: Sendable {
   private let context: UDIContext
-  private let provider: Provider
-  private var hiddenBinding: Binding?
-  private var hiddenProvider: Provider?
+  private let substitute: Substitute
 
   /// Puts a value in the place of what the context has, until `end()`.
   package init<Dependency>(
@@ -12,57 +12,53 @@ package final class Override: @unchecked Sendable {
     _ fileID: StaticString, _ line: UInt
   ) {
     self.context = context
-    provider = Factory<Dependency>(
+    let provider = Factory<Dependency>(
       Provider.Description(
         type, name, .unique, nil, CallSite(fileID, line), isOnMainActor: false, completes: false), { _ in value }, nil)
-    context.change { node, garbage in
-      node.remember(context)
+    substitute = Substitute(Made(value), provider)
+    context.change { node, _ in
       guard !node.isInert else { return }
-      if let binding = node.ownBinding(provider.key) {
-        hiddenBinding = binding
-        binding.takeOut(&garbage)
-      }
-      hiddenProvider = node.exchange(provider)
+      substitute.node = node
+      node.overrides.append(substitute)
+      node.showOwn(substitute.key)
     }
   }
 
-  /// Takes it back, and with it what was registered under the key meanwhile.
+  /// Takes it back.
   package func end() {
-    let storages = context.change { node, garbage -> [any UDIStorage] in
-      if let present = node.ownBinding(provider.key) { present.takeOut(&garbage) }
-      let storages = node.putBack(hiddenProvider, forKey: provider.key, &garbage)
-      if let binding = hiddenBinding { node.bind(binding, moving: false, &garbage) }
-      if let hiddenBinding { garbage.add(hiddenBinding) }
-      hiddenBinding = nil
-      hiddenProvider = nil
-      return storages
+    context.change { node, garbage in
+      guard substitute.node != nil else { return }
+      substitute.node = nil
+      node.overrides.removeAll { $0 === substitute }
+      node.showOwn(substitute.key)
+      garbage.add(substitute)
     }
-    for storage in storages { storage.reset() }
   }
 }
 
-extension Node {
-  /// Puts a provider in the place of another one, which keeps what it has made. Under the tree lock.
-  fileprivate func exchange(_ provider: Provider) -> Provider? {
-    provider.enter(self)
-    let old = self.provider(provider.key.id)
-    old?.node = nil
-    if let place = providers.find(provider.key.id) {
-      place.element.provider = provider
-    } else {
-      providers.insert(ProviderEntry(provider: provider))
-    }
-    showProvided(provider.key)
-    return old
+/// What an override gives, as an entry.
+final class Substitute: MadeEntry, @unchecked Sendable {
+  // Unchecked: it adds a constant.
+
+  /// Held: an entry refers to its provider without that.
+  private let provider: Provider
+
+  fileprivate init(_ made: Made, _ provider: Provider) {
+    self.provider = provider
+    super.init(made, provider, isWeak: false, origin: nil)
   }
 
-  /// Takes the provider under a key out, and puts the one back that was there before. Under the tree lock.
-  fileprivate func putBack(_ old: Provider?, forKey key: KeyIdentity, _ garbage: inout Garbage) -> [any UDIStorage] {
-    let storages = provider(key.id).map { unregister($0, &garbage) } ?? []
-    guard let old else { return storages }
-    old.node = self
-    providers.insert(ProviderEntry(provider: old))
-    showProvided(key)
-    return storages
+  override func makes(_ type: Any.Type) -> Bool { provider.makes(type) }
+}
+
+extension Node {
+  /// What is to be found here under a key in any case. Under the tree lock.
+  func override(_ key: UInt64) -> Substitute? {
+    hasOverrides ? overrides.last { $0.key.id == key } : nil
+  }
+
+  /// Makes the slot for a key show what this node has: a binding comes first. Under the tree lock.
+  fileprivate func showOwn(_ key: KeyIdentity) {
+    setEntry(bindings.entry(forKey: key)?.binding ?? provider(key.id)?.current, forKey: key.id)
   }
 }

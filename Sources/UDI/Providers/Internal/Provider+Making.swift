@@ -248,6 +248,8 @@ extension Provider {
   private final func notePlainClass(of object: AnyObject) {
     let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
     plainClass.store(plain, ordering: .relaxed)
-    if TypeToken.of(madeType).facts.contains(.holdsReferences) { plainClassInFirstWord.store(plain, ordering: .relaxed) }
+    if TypeToken.of(madeType).facts.contains(.holdsReferences) {
+      plainClassInFirstWord.store(plain, ordering: .relaxed)
+    }
   }
 }

@@ -114,9 +114,35 @@ extension Node {
     }
   }
 
-  /// Tells all who watch something here.
-  func tellAllWatchers() {
+  /// Tells those whose lookup begins here, and takes the direction that the context says.
+  func tellWatchersOfSearch() {
+    for concerned in watchers.values {
+      for watcher in concerned.values where watcher.search == nil && watcher.places.first == self { Tree.tell(watcher) }
+    }
+  }
+
+  /// Tells those who watch a key here, and those who may find here what they watch further up.
+  func tellWatchersHereAndAbove(of key: UInt64) {
+    if isWatched { tellWatchers(of: key, .here) }
+    var next = parent
+    while let node = next {
+      if node.isWatched { node.tellWatchers(of: key, .below) }
+      next = node.parent
+    }
+  }
+
+  /// Tells those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
+  func tellWatchersOfSetUp() {
     for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+    var next = parent
+    while let node = next {
+      if node.isWatched {
+        for concerned in node.watchers.values {
+          for watcher in concerned.values where watcher.direction == .descendants { Tree.tell(watcher) }
+        }
+      }
+      next = node.parent
+    }
   }
 
   /// Lets the watchers go, when the context does.
