@@ -81,9 +81,10 @@ struct ProvideTests {
   func withChild() async throws {
     struct Failure: Error {}
     let root = context
-    let tag = try root.withChild(tag: "a", search: .ancestors) { child in
+    let tag = root.withChild(tag: "a", search: .ancestors) { child in
       #expect(root.children == [child] && child.search == .ancestors)
-      #expect(throws: UDITreeError.self) { try root.withChild(tag: "a") { _ in } }
+      // A twin gets a number.
+      root.withChild(tag: "a") { twin in #expect(root.children == [child, twin] && twin.tag.hasPrefix("a #")) }
       return child.tag
     }
     #expect(tag == "a" && root.children.isEmpty)

@@ -18,10 +18,8 @@ struct ConfigurationModule: UDIModule {
   let configuration: NotesConfiguration
 
   func register(in context: UDIContext) {
-    context.register(NotesConfiguration.self, lifetime: .context) { configuration }
-    context.register(NoteLimits.self, lifetime: .context) { context in
-      try context.require(NotesConfiguration.self).limits
-    }
+    context.provide(configuration)
+    context.provide(configuration.limits)
   }
 }
 

@@ -7,8 +7,8 @@ struct RequestModule: UDIModule {
   let logger: Logger
 
   func register(in context: UDIContext) {
-    context.register(RequestIdentity.self, lifetime: .context) { request }
-    context.register(Logger.self, lifetime: .context) { logger }
+    context.provide(request)
+    context.provide(logger)
     context.register(UnitOfWork.self, lifetime: .context) { context in
       try UnitOfWork(request: context.require(), store: context.require(), logger: context.require())
     }

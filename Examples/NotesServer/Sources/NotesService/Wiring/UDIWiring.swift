@@ -14,7 +14,7 @@ public struct UDIWiring: Wiring {
   ///   be those in which ``UDI/AppContext`` was exchanged.
   /// - Throws: What the providers throw, or `UDILinkError` for what nobody registered.
   public init(root: UDIContext = AppContext) throws {
-    // Upwards only. The default would let what the application makes find what belongs to some request below it.
+    // Upwards only, and so for the children. The default would let what the application makes find what belongs to some request below it.
     root.search = .ancestors
     store = try root.require((any NoteStore).self)
     _ = try root.require(NoteLimits.self)
@@ -25,20 +25,9 @@ public struct UDIWiring: Wiring {
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
-    let context = try makeContext(for: request)
-    // After an error and after a cancellation, too.
-    defer { context.removeFromParent() }
-    context.install(RequestModule(request: request, logger: logger))
-    return try await operation(UDIRequestScope(context: context))
-  }
-
-  /// Makes the context of a request. Siblings cannot share a tag, but clients may send one id twice.
-  private func makeContext(for request: RequestIdentity) throws -> UDIContext {
-    do {
-      return try root.makeChild(tag: request.id, search: .ancestors)
-    } catch UDITreeError.duplicateTag {
-      // No id that a client sent has a slash in it.
-      return try root.makeChild(tag: "\(request.id)/\(RequestID())", search: .ancestors)
+    try await root.withChild(tag: request.id) { context in
+      context.install(RequestModule(request: request, logger: logger))
+      return try await operation(UDIRequestScope(context: context))
     }
   }
 }
