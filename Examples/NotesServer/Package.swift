@@ -33,6 +33,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UDI", package: "UDI"),
       ],
+      resources: ["html", "css", "js"].map { .embedInCode("Debug/Page/contexts.\($0)") },
       swiftSettings: settings),
     .executableTarget(
       name: "NotesServer",

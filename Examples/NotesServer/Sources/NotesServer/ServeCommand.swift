@@ -30,7 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "Who makes what a request needs: the library, or initialisers.")
   var wiring = WiringName.udi
 
-  @Flag(help: "Shows the number of requests under way at /debug/contexts.json; on the loopback interface only.")
+  @Flag(help: "Shows the tree of contexts at /debug/contexts; on the loopback interface only.")
   var debug = false
 
   func validate() throws {

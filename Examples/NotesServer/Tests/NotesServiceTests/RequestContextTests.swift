@@ -75,26 +75,6 @@ private struct Broken: Error {}
     }
   }
 
-  @Test func theDebugRouteCountsRequestsUnderWay() async throws {
-    let gate = Gate()
-    let store = FakeStore([.sample(1)]) { try await gate.pass() }
-    let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
-    let application = makeApplication(
-      NotesConfiguration(), wiring: try UDIWiring(root: root), debugging: root, logger: logger())
-
-    try await application.test(.router) { client in
-      async let response = client.get("/notes/1")
-      await gate.waitForArrivals(1)
-      let during = try await client.get("/debug/contexts.json")
-      #expect(try during.json() == ["contexts": 1])
-      await gate.open()
-      _ = try await response
-      let after = try await client.get("/debug/contexts.json")
-      #expect(try after.json() == ["contexts": 0])
-    }
-  }
-
   /// Requests that are answered, that find nothing, that are refused, and that are cancelled while they wait.
   ///
   /// The client has no more than eight connections to one server, and all requests that wait need one each.
