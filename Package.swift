@@ -37,12 +37,18 @@ let package = Package(
       swiftSettings: settings),
     // Operations on trees and the oracle they are compared with, for the random tests and for the fuzzer.
     .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),
+    // For the thread sanitizer.
+    .executableTarget(
+      name: "Stress", dependencies: ["UDI", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
     // For a leak checker.
     .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", swiftSettings: settings),
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
+
+    // The code of README and of the articles.
+    .testTarget(name: "ArticleTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
     // One client for each kind of module that uses the library: what DESIGN promises must compile in all of them.
     .testTarget(

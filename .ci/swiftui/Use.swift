@@ -18,3 +18,19 @@ struct ShopView: View {
   let cart = Cart()
   var body: some View { CartView().childContext("Shop") { $0.bind(cart, as: Cart.self) } }
 }
+
+/// What the article "Declaring dependencies" shows.
+enum Article {
+  struct CartView: View {
+    @ViewLinked var cart: Cart?
+    var body: some View { Text("\(cart?.items.count ?? 0) items") }
+  }
+
+  struct ShopView: View {
+    var body: some View { Text("") }
+  }
+
+  @MainActor static func show(_ cart: Cart) -> some View {
+    ShopView().childContext("Shop") { context in context.bind(cart, as: Cart.self) }
+  }
+}

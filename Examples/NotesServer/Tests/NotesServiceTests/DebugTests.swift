@@ -48,7 +48,8 @@ import UDI
   @Test func explainsLookups() async throws {
     try await withDebugging(FakeStore()) { client in
       let stored: [String: String] = try await client.get("/debug/explain?key=NoteStore&path=").json()
-      #expect(stored["explanation"]?.hasPrefix("NotesService.NoteStore is there: the FakeStore bound in \"Test\"") == true)
+      #expect(
+        stored["explanation"]?.hasPrefix("NotesService.NoteStore is there: the FakeStore bound in \"Test\"") == true)
       let missing: [String: String] = try await client.get("/debug/explain?key=UnitOfWork").json()
       #expect(missing["explanation"]?.hasPrefix("No NotesService.UnitOfWork is registered in this tree.") == true)
       for bad in ["key=Nothing", "", "key=NoteStore&path=/gone%2Fby%20now"] {

@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+import UDI
+import UDITesting
+
+// The code of "Seeing what happens" and of README: `.ci/articles` compares it with them.
+
+@Suite(.ownAppContext) struct DiagnosisArticle {
+  protocol Cart: AnyObject, Sendable {}
+  protocol Player: AnyObject, Sendable { var title: String { get } }
+  protocol Store: AnyObject, Sendable {}
+  protocol Clock: Sendable {}
+  struct SystemClock: Clock {}
+  final class Database: Store {
+    init(path: String, clock: any Clock) {}
+  }
+  final class Screen: UDIObject {
+    let _attachedContext = UDIAttachment()
+    func didAttachContext() {}
+  }
+
+  @Test func pictures() throws {
+    let screen = Screen().attached(to: AppContext)
+    print(screen.explain((any Cart).self))
+    print(AppContext.snapshot())  // a text tree
+    print(AppContext.snapshot().mermaid(depth: 3))  // a diagram
+    let json = try JSONEncoder().encode(AppContext.snapshot())
+    #expect(!json.isEmpty)
+  }
+
+  @Test func changes() async throws {
+    let context = AppContext
+    context.register((any Store).self, lifetime: .context) { Database(path: "", clock: SystemClock()) }
+    let follower = Task {
+      var title = ""
+      for await player in context.updates(of: (any Player).self) {
+        title = player?.title ?? "nothing plays"
+      }
+      let store = try await context.linkWhenBound((any Store).self)
+      return (title, store)
+    }
+    follower.cancel()
+    _ = try await follower.value
+  }
+
+  @Test func providers() {
+    AppContext.provide(SystemClock(), as: (any Clock).self)
+    AppContext.register((any Store).self, lifetime: .context) { context in
+      try Database(path: "notes.db", clock: context.require((any Clock).self))
+    }
+    let store = AppContext.link((any Store).self)  // made now, and owned by AppContext
+    #expect(store != nil)
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import Synchronization
+import TreeModel
+import UDI
+
+/// Threads over one tree that move, bind, link, release, register, reset and follow, for a bounded count; and then what must be so is checked.
+///
+///     Stress [STEPS] [SECONDS]    steps of each thread, and how long it may take until it counts as a hang
+///
+/// A hang is ended by `abort`, of which Swift's runtime makes a dump of every thread: `SWIFT_BACKTRACE=enable=yes,threads=all`, as `.ci/stress` sets.
+@main
+struct Stress {
+  static func main() async throws {
+    let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
+    let steps = numbers.first ?? 4000
+    let watchdog = Watchdog(seconds: numbers.dropFirst().first ?? 300)
+    let field = Field()
+    let consumers = field.follow()
+    await withTaskGroup { group in
+      // Real threads: tasks would share as many as there are cores.
+      for thread in 0..<6 { group.addTask { await onThread { field.work(steps, SplitMix(seed: UInt64(thread))) } } }
+    }
+    let seen = try await field.settle(consumers)
+    field.check()
+    watchdog.done()
+    print("6 threads, \(steps) steps each, \(seen) changes followed: all as it must be")
+  }
+}
+
+/// Runs a body on a thread of its own.
+private func onThread(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      body()
+      continuation.resume()
+    }
+  }
+}
+
+/// Ends a program that hangs, so that it can be seen where.
+private final class Watchdog: Sendable {
+  private let isDone = Atomic<Bool>(false)
+
+  init(seconds: Int) {
+    Thread.detachNewThread { [self] in
+      for _ in 0..<seconds * 10 {
+        usleep(100_000)
+        if isDone.load(ordering: .acquiring) { return }
+      }
+      FileHandle.standardError.write(Data("nothing has moved for \(seconds) s; here is every thread\n".utf8))
+      abort()
+    }
+  }
+
+  func done() { isDone.store(true, ordering: .releasing) }
+}
