@@ -7,7 +7,7 @@ import UDI
 ///
 ///     Stress [STEPS] [SECONDS]    steps of each thread, and how long it may take until it counts as a hang
 ///
-/// A hang is ended by `abort`, of which Swift's runtime makes a dump of every thread: `SWIFT_BACKTRACE=enable=yes,threads=all`, as `.ci/stress` sets.
+/// A hang is ended by `abort`, of which Swift's runtime makes a dump of every thread: `SWIFT_BACKTRACE=enable=yes,preset=full`, as `.ci/stress` sets.
 @main
 struct Stress {
   static func main() async throws {
