@@ -45,6 +45,19 @@ let package = Package(
         .product(name: "UDI", package: "UDI"),
       ],
       swiftSettings: settings),
+    // Answers requests without a server, for a tool that counts instructions.
+    .executableTarget(
+      name: "RequestCost",
+      dependencies: [
+        "NotesService",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "UDI", package: "UDI"),
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "NotesServiceTests",
       dependencies: [

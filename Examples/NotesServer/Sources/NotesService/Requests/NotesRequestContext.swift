@@ -2,12 +2,14 @@ import Hummingbird
 import Logging
 
 /// What the framework hands from one middleware to the next, and to the route.
-struct NotesRequestContext: RequestContext {
-  var coreContext: CoreRequestContextStorage
+public struct NotesRequestContext: RequestContext {
+  /// What the framework keeps.
+  public var coreContext: CoreRequestContextStorage
   /// Set by ``RequestScopeMiddleware``, for what comes after it.
   var openScope: (any RequestScope)?
 
-  init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
+  /// Makes the context of a request.
+  public init(source: ApplicationRequestContextSource) { coreContext = CoreRequestContextStorage(source: source) }
 
   /// The request's id, which the framework keeps in the logger.
   var id: String {
