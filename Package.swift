@@ -43,7 +43,8 @@ let package = Package(
     // For a leak checker.
     .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
     .executableTarget(
-      name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", swiftSettings: settings),
+      name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
+      swiftSettings: settings),
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
