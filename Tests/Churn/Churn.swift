@@ -1,14 +1,23 @@
-import Foundation
+import Synchronization
 import UDI
 
 protocol Service: AnyObject, Sendable {}
 protocol Part: AnyObject, Sendable {}
-final class Plain: Part {}
+
+/// How many objects there are. A leak checker takes for reachable what a table of the library still leads to.
+let alive = Atomic<Int>(0)
+
+final class Plain: Part {
+  init() { alive.add(1, ordering: .relaxed) }
+  deinit { alive.subtract(1, ordering: .relaxed) }
+}
 
 /// Binds itself, and what it holds.
 final class Member: UDIObject, Service {
   let _attachedContext = UDIAttachment()
   let part = Plain()
+  init() { alive.add(1, ordering: .relaxed) }
+  deinit { alive.subtract(1, ordering: .relaxed) }
   func didAttachContext() {
     bind(self, as: (any Service).self)
     bind(part, as: (any Part).self, named: "part")
@@ -26,6 +35,8 @@ struct Churn {
     }
     print("made and dropped \(count) contexts, with their objects")
     guard AppContext.snapshot().contexts.count == 1 else { fatalError("something is left:\n\(AppContext.snapshot())") }
+    let left = alive.load(ordering: .sequentiallyConsistent)
+    guard left == 0, contexts.count == 0 else { fatalError("\(left) objects are left, and \(contexts.count) contexts") }
   }
 
   private static func churn(_ count: Int, _ thread: String) {
@@ -36,6 +47,7 @@ struct Churn {
         fatalError("a tag twice")
       }
       let member = Member().attached(to: context)
+      contexts.watch(context)
       context.register((any Part).self, lifetime: index % 2 == 0 ? .context : .graph) { Plain() }
       guard root.link((any Service).self) != nil || index % 100 == 0, context.link((any Part).self) != nil,
         member.linkInLine((any Part).self, named: "part") === member.part
@@ -53,3 +65,15 @@ struct Churn {
 }
 
 protocol Missing {}
+
+/// Contexts that should be gone.
+let contexts = Observed()
+
+final class Observed: Sendable {
+  private struct Reference: Sendable {
+    weak let context: UDIContext?
+  }
+  private let references = Mutex<[Reference]>([])
+  var count: Int { references.withLock { $0.count { $0.context != nil } } }
+  func watch(_ context: UDIContext) { references.withLock { $0.append(Reference(context: context)) } }
+}

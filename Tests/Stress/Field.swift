@@ -28,6 +28,8 @@ final class Field: Sendable {
   let fixed: [UDIContext]
   /// Says that it is over, to those who follow.
   let last = Plain()
+  private let isSettled = Atomic<Bool>(false)
+  private let ended = Atomic<Int>(0)
 
   init() {
     var fixed: [UDIContext] = []
@@ -41,32 +43,69 @@ final class Field: Sendable {
     root.register((any Service).self, lifetime: .context) { Plain() }
   }
 
+  /// What a consumer followed last.
+  struct Followed: Sendable {
+    let context: UDIContext
+    let search: UDISearch
+    /// Weak, so that following keeps nothing alive.
+    weak var service: (any Service)?
+    var isNothing = true
+    var count = 0
+  }
+
   /// Consumers that follow what lookups give, from several contexts, in all directions; they end when they see what comes last.
-  func follow() -> [Task<Int, Never>] {
+  func follow() -> [Task<Followed, Never>] {
     ([root] + fixed).flatMap { context in
       UDISearch.allCases.map { search in
-        Task { [last] in
-          var count = 0
+        Task { [self] in
           let services = Task {
-            for await _ in context.updates(of: (any Service).self, search: search) { await Task.yield() }
+            var followed = Followed(context: context, search: search)
+            for await found in context.updates(of: (any Service).self, search: search) {
+              followed.service = found
+              followed.isNothing = found == nil
+              followed.count += 1
+              await Task.yield()
+            }
+            return followed
           }
-          for await found in context.updates(of: (any Last).self, search: search) {
-            count += 1
-            if found === last { break }
-          }
+          for await found in context.updates(of: (any Last).self, search: search) where found === last { break }
+          ended.add(1, ordering: .acquiringAndReleasing)
+          while !isSettled.load(ordering: .acquiring) { await Task.yield() }
+          // What the services' consumer was told by then it gets before it is cancelled: each turn takes one.
+          for _ in 0..<1000 { await Task.yield() }
           services.cancel()
-          await services.value
-          return count
+          return await services.value
         }
       }
     }
   }
 
-  /// Binds what comes last where every search finds it, and waits for those who follow.
-  func settle(_ consumers: [Task<Int, Never>]) async throws -> Int {
-    for context in [root] + fixed { context.multiBind(last, as: (any Last).self) }
+  /// Brings what comes last to where each search finds it, in as few places as can be: above all, and far below in a branch that is moved there.
+  func settle(_ consumers: [Task<Followed, Never>]) async throws -> Int {
+    // Downwards: bound where nobody watches, and then moved below each hub's lowest context.
+    var branches: [UDIContext] = []
+    for context in fixed where context.children.isEmpty {
+      let branch = UDIContext(tag: "last")
+      try branch.makeChild(tag: "leaf").multiBind(last, as: (any Last).self)
+      try context.addChild(branch)
+      branches.append(branch)
+    }
+    // Upwards they find it at the root. Only those that stay where they are need it in place, and they come last, when the others must have
+    // been told already.
+    root.multiBind(last, as: (any Last).self)
+    while ended.load(ordering: .acquiring) < 2 * (fixed.count + 1) { await Task.yield() }
+    for context in fixed { context.multiBind(last, as: (any Last).self) }
+    isSettled.store(true, ordering: .releasing)
     var seen = 0
-    for consumer in consumers { seen += await consumer.value }
+    for consumer in consumers {
+      let followed = await consumer.value
+      seen += followed.count
+      let present = followed.context.link((any Service).self, search: followed.search)
+      precondition(
+        followed.service === present && followed.isNothing == (present == nil),
+        "a consumer missed the last change, \(followed.search) from \(followed.context)")
+    }
+    for branch in branches { branch.removeFromParent() }
     return seen
   }
 

@@ -157,3 +157,17 @@ import UDITesting
     #expect(AppContext.link(Label.self) == nil)
   }
 }
+
+extension OverrideTests {
+  @Test("What is hidden is still listed, and the stand-in takes its place in order")
+  func listing() {
+    let baskets = (0..<3).map { Basket(owner: $0) }
+    for (index, basket) in baskets.enumerated() {
+      AppContext.bind(basket, as: (any Cart).self, named: UDIName(index))
+    }
+    withOverride(of: (any Cart).self, named: 2, with: Basket(owner: 7)) {
+      #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [0, 1, 7])
+      #expect(AppContext.registrations(of: (any Cart).self).count == 3)
+    }
+  }
+}

@@ -17,8 +17,12 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
   private nonisolated(unsafe) var isWeak = false
-  /// Guarded by `lock`: the context that owns the object, where a provider made it.
-  private nonisolated(unsafe) weak var owningContext: UDIContext?
+  /// Guarded by `lock`: the contexts that own the object: mostly the one whose provider made it.
+  private nonisolated(unsafe) var owners: [Owner] = []
+
+  private struct Owner {
+    weak var context: UDIContext?
+  }
 
   /// The object's address, once it was attached or bound; 0 before.
   ///
@@ -85,7 +89,10 @@ extension UDIAttachment {
   /// Notes that a context owns the object. From then on the object holds neither that context nor one above it.
   func setOwner(_ context: UDIContext) {
     Tree.change { garbage in
-      lock.withLock { unsafe owningContext = context }
+      let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+      lock.withLock { unsafe owners = (alive + [context]).map { Owner(context: $0) } }
+      // Loaded from weak references, and so perhaps the last ones.
+      for owner in alive { garbage.add(owner) }
       guard let present = lock.withLock({ unsafe attached }) else { return }
       place(in: present, &garbage)
       garbage.add(present)
@@ -94,10 +101,9 @@ extension UDIAttachment {
 
   /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
   private func place(in context: UDIContext?, _ garbage: inout Garbage) {
-    let owner = lock.withLock { unsafe owningContext }
     var leadsToOwner = false
-    if let owner {
-      leadsToOwner = context?.leads(to: owner) ?? false
+    for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
+      if context?.leads(to: owner) ?? false { leadsToOwner = true }
       garbage.add(owner)
     }
     let old = lock.withLock {

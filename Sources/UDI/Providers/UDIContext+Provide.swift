@@ -7,8 +7,9 @@ extension UDIContext {
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// It is there until the context goes or something else is registered under the key: the same as a provider with the lifetime `.context` that
-  /// has made it. An object that takes part in the tree and is attached to nothing is attached to this context.
+  /// It is there until the context goes, or it is taken back, or something else is registered under the key: the same as a provider with the lifetime
+  /// `.context` that has made it, and gives it again after ``reset()``. A live binding comes first. An object that takes part in the tree and is
+  /// attached to nothing is attached to this context; give such an object to one context alone, and `bind` it in others.
   ///
   /// - Parameters:
   ///   - value: What to own.
@@ -50,7 +51,7 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)
     add(provider, Made(value))
     return .of(provider)
@@ -60,7 +61,8 @@ extension UDIContext {
   @usableFromInline
   func add(_ provider: Provider, _ made: Made) {
     provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
-    add(provider)
+    // Before anybody can find it.
     provider.attach(made, to: self, isOwned: true)
+    add(provider)
   }
 }

@@ -58,17 +58,23 @@ extension UDIContext {
   public func reset(_ lifetime: UDILifetime) { reset { $0 == lifetime } }
 
   private func reset(where condition: (UDILifetime) -> Bool) {
+    var keys: [KeyIdentity] = []
     let storages = change { node, garbage in
       var concerned: [Provider] = []
       node.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [any UDIStorage] = []
       for provider in concerned {
         storages += provider.drop(&garbage)
-        node.tellWatchersHereAndAbove(of: provider.key.id)
+        garbage.add(provider)
+        keys.append(provider.key)
       }
       return storages
     }
     for storage in storages { storage.reset() }
+    // After that: who were told before could still find the old one there.
+    change { node, _ in
+      for key in keys { node.tellWatchersHereAndAbove(of: key.id) }
+    }
   }
 }
 

@@ -29,7 +29,8 @@ extension UDIContext {
     UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, search: search))
   }
 
-  /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context.
+  /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context. A provider
+  /// whose factory has failed is asked again when something changes under the key.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -63,10 +64,11 @@ extension UDIContext {
   ) async throws(CancellationError) -> Dependency {
     if let found = lookUp(type, name, search) { return found }
     let watch = Watch(self, type, name, search)
-    var seen: UInt = 0
-    while let (context, change) = await watch.nextChange(after: seen) {
-      seen = change
-      if let found = context.lookUp(type, name, search) { return found }
+    var seen = Watcher.Told()
+    while let (context, told) = await watch.nextChange(after: seen) {
+      let isKeptOnly = told.changes == seen.changes
+      seen = told
+      if let found = watch.lookUp(context, type, name, search, keptOnly: isKeptOnly), let found { return found }
     }
     throw CancellationError()
   }

@@ -70,7 +70,7 @@ struct UpdateRequest<Dependency>: Sendable {
 private final class UpdateState<Dependency> {
   private let watch: Watch?
   private let request: (name: UDIName?, search: UDISearch?)
-  private var seen: UInt = 0
+  private var seen = Watcher.Told()
   private var last = LastGiven()
 
   init(_ request: UpdateRequest<Dependency>) {
@@ -80,10 +80,11 @@ private final class UpdateState<Dependency> {
 
   nonisolated(nonsending) func next() async -> Dependency?? {
     guard let watch else { return nil }
-    while let (context, change) = await watch.nextChange(after: seen) {
-      seen = change
-      let found = context.lookUp(Dependency.self, request.name, request.search)
-      if last.note(found) { return .some(found) }
+    while let (context, told) = await watch.nextChange(after: seen) {
+      let isKeptOnly = told.changes == seen.changes
+      seen = told
+      let found = watch.lookUp(context, Dependency.self, request.name, request.search, keptOnly: isKeptOnly)
+      if let found, last.note(found) { return .some(found) }
     }
     return nil
   }

@@ -140,3 +140,43 @@ struct LinkWhenBoundTests {
     #expect(leaf.link((any Service).self, search: .ancestors) === kept)
   }
 }
+
+extension LinkWhenBoundTests {
+  @Test("What somebody else had made is found: by a waiter off the main actor, and after a failure")
+  func madeElsewhere() async throws {
+    let root = root
+    root.registerOnMainActor((any Service).self, lifetime: .context) { Plain() }
+    let waiter = Task.detached { try await root.linkWhenBound((any Service).self) }
+    _ = await MisuseLog.during { for _ in 0..<20 { await Task.yield() } }
+    let made = await root.linkOnMainActor((any Service).self)
+    #expect(try await waiter.value === made)
+
+    root.register((any Alpha).self, lifetime: .context) { context in
+      Made(parts: [try context.require((any Beta).self)])
+    }
+    let second = Task.detached {
+      try await withReporter(.silent) { try await root.linkWhenBound((any Alpha).self) }
+    }
+    for _ in 0..<20 { await Task.yield() }
+    let part = Made()
+    root.bind(part, as: (any Beta).self)
+    let alpha = root.link((any Alpha).self)
+    #expect(try await second.value === alpha)
+  }
+
+  @Test("A consumer hears of what is kept weakly and made anew by others, and of a reset of the user's own storage")
+  func keptWeakly() async throws {
+    root.register((any Service).self, lifetime: .weak) { Plain() }
+    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
+    weak let first = try await #require(updates.next())
+    #expect(first == nil, "nobody holds it")
+    let held = try #require(root.link((any Service).self))
+    #expect(try await #require(updates.next()) === held)
+    root.register((any Other).self, lifetime: UDILifetime("session", storage: .strong)) { Plain() }
+    var others = root.updates(of: (any Other).self).makeAsyncIterator()
+    let one = try await #require(others.next())
+    root.reset()
+    let two = try await #require(others.next())
+    #expect(one != nil && two != nil && one !== two)
+  }
+}

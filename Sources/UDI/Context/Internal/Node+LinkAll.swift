@@ -62,8 +62,9 @@ extension Node {
       for reference in bindings(keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
-        if entry.kind == .binding, let object = entry.object {
-          entries.append(entry)
+        // Not what the slot points at: a test may have put something in front.
+        if let binding = node.ownBinding(entry.key), let object = binding.object {
+          entries.append(binding)
           garbage.add(object)
         }
         if let provider = node.provider(entry.key.id) { entries.append(provider) }

@@ -54,8 +54,8 @@ enum Tree {
 
   /// Guarded by `lock`: who is to be told of the change that is under way, when the lock was given back.
   @exclusivity(unchecked) private nonisolated(unsafe) static var news: News?
-  /// Guarded by `lock`: whether what happens now is nothing to tell of.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var isQuiet = false
+  /// Guarded by `lock`: what watchers are told of what happens now.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var tidings = Tidings.change
 
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
@@ -78,17 +78,22 @@ enum Tree {
 
   /// Notes that a watcher is to be woken when the lock was given back.
   static func tell(_ watcher: Watcher) {
-    if unsafe isQuiet { return }
-    if let news = unsafe news { news.watchers.append(watcher) } else { unsafe news = News(watcher) }
+    switch unsafe tidings {
+    case .nothing: return
+    // Whoever causes it by looking gets it anyway.
+    case .keeping where watcher.looker == currentThread(): return
+    case .keeping, .change: break
+    }
+    let new = unsafe (watcher, tidings)
+    if let news = unsafe news { news.watchers.append(new) } else { unsafe news = News(new) }
   }
 
-  /// Makes a part of a change that no watcher is told of: it does not change what a lookup gives, only who has it ready. A watcher that
-  /// were told would look up, and might so cause the next such change.
-  static func quietly(_ body: () -> Void) {
-    let outer = unsafe isQuiet
-    unsafe isQuiet = true
+  /// Makes a part of a change of which watchers are told something else than that a lookup may give another answer.
+  static func telling(_ other: Tidings, _ body: () -> Void) {
+    let outer = unsafe tidings
+    unsafe tidings = other
     body()
-    unsafe isQuiet = outer
+    unsafe tidings = outer
   }
 
   @inline(never)
@@ -101,9 +106,20 @@ enum Tree {
 /// The watchers that a change is of interest to. They are woken when it is let go of, as part of the change's garbage: waking runs
 /// code of the user's, an executor's for example.
 private final class News {
-  var watchers: [Watcher]
-  init(_ first: Watcher) { watchers = [first] }
-  deinit { for watcher in watchers { watcher.wake() } }
+  var watchers: [(Watcher, Tidings)]
+  init(_ first: (Watcher, Tidings)) { watchers = [first] }
+  deinit { for (watcher, tidings) in watchers { watcher.wake(tidings) } }
+}
+
+/// What a watcher is told.
+enum Tidings {
+  /// A lookup may give another answer.
+  case change
+  /// A provider keeps something now. Who wants to know looks at that, and has nothing made: where nobody holds what is kept weakly,
+  /// several who looked would have one made after the other for ever.
+  case keeping
+  /// Nothing: a provider keeps something no more, and would make the next one when it is asked.
+  case nothing
 }
 
 /// What a change dropped and nobody may release before the lock is given back.

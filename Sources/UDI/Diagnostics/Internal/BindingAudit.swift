@@ -143,10 +143,12 @@ extension BindingAudit {
     let context = node.context
     if let context { garbage.add(context) }
     let id = ObjectIdentifier(object)
-    if let index = unsafe latest[id], unsafe notes[index].object === object, unsafe notes[index].key === entry.key,
-      unsafe notes[index].context === context, context != nil
-    {
-      return
+    if let index = unsafe latest[id] {
+      // What is loaded from weak references may be the last one, and so leaves the lock.
+      let (earlier, place) = unsafe (notes[index].object, notes[index].context)
+      if let earlier { garbage.add(earlier) }
+      if let place { garbage.add(place) }
+      if earlier === object, unsafe notes[index].key === entry.key, place === context, context != nil { return }
     }
     unsafe latest[id] = notes.count
     unsafe notes.append(

@@ -131,7 +131,7 @@ extension Node {
         if survey.answer != nil { last = level }
       }
     }
-    if survey.answer == nil { survey.outside = nearestOutside(key, &garbage) }
+    if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, &garbage) }
     return survey
   }
 
@@ -166,10 +166,10 @@ extension Node {
     return findings
   }
 
-  /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, then down
-  /// from the parent, and so on. What is found dead is withdrawn, as by a lookup, so that this is O(depth).
-  private func nearestOutside(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Place? {
-    var next: Node? = self
+  /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, unless
+  /// that is where it looks, then down from the parent, and so on. What is found dead is withdrawn, as by a lookup, so that this is O(depth).
+  private func nearestOutside(_ key: KeyIdentity, _ search: UDISearch, _ garbage: inout Garbage) -> Survey.Place? {
+    var next: Node? = search == .descendants ? parent : self
     while let node = next {
       while let entry = node.slots.find(key.id)?.element.best.object {
         garbage.add(entry)

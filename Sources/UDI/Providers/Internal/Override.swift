@@ -19,6 +19,7 @@ package final class Override: Sendable {
     context.change { node, _ in
       guard !node.isInert else { return }
       substitute.node = node
+      substitute.serial = node.ownSerial(substitute.key)
       node.overrides.append(substitute)
       node.showOwn(substitute.key)
     }
@@ -55,6 +56,13 @@ extension Node {
   /// What is to be found here under a key in any case. Under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? overrides.last { $0.key.id == key } : nil
+  }
+
+  /// The place of what this node has under a key among what it has at all. Under the tree lock.
+  fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
+    if let present = bindings.entry(forKey: key)?.binding ?? provider(key.id) { return present.serial }
+    defer { nextSerial &+= 1 }
+    return nextSerial
   }
 
   /// Makes the slot for a key show what this node has: a binding comes first. Under the tree lock.

@@ -194,14 +194,14 @@ extension Provider {
     entry.node = node
     entry.serial = serial
     shown = entry
-    Tree.quietly { node?.showProvided(key) }
+    Tree.telling(.keeping) { node?.showProvided(key) }
   }
 
   /// Comes back into its place.
   final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    Tree.quietly { node?.showProvided(key) }
+    Tree.telling(.nothing) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)
   }

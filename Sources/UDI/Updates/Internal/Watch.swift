@@ -14,13 +14,32 @@ final class Watch: Sendable {
 
   /// Waits until a lookup may give something else.
   ///
-  /// - Parameter seen: The change that was seen last; 0 at first.
-  /// - Returns: The context to look up from, and the change that is seen then; nil if the context is gone, or the task cancelled.
-  nonisolated(nonsending) func nextChange(after seen: UInt) async -> (UDIContext, UInt)? {
+  /// - Parameter seen: What was told and seen before.
+  /// - Returns: The context to look up from, and what is seen then; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: Watcher.Told) async -> (UDIContext, Watcher.Told)? {
     guard let change = await watcher.nextChange(after: seen), let context = unsafe watched else { return nil }
     // The lookup may take another way than before. Entered first and looked up afterwards, so that no change falls in between.
     context.change { node, _ in node.enter(watcher) }
     return (context, change)
+  }
+
+  /// Looks up for the watcher.
+  ///
+  /// - Parameter isKeptOnly: Whether to look only at what is there, and have nothing made.
+  /// - Returns: What is found; an outer nil where it would have to be made.
+  func lookUp<Dependency>(
+    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, keptOnly isKeptOnly: Bool
+  ) -> Dependency?? {
+    let thread = currentThread()
+    Tree.change { _ in watcher.looker = thread }
+    defer { Tree.change { _ in watcher.looker = 0 } }
+    guard isKeptOnly else { return .some(context.lookUp(type, name, search)) }
+    var found: Dependency?
+    switch unsafe context.look(for: &found, type, name, search) {
+    case .object(let object): return .some(object as? Dependency)
+    case .provided(let entry): return entry.kind == .boxed ? .some(context.lookUp(entry, type, search)) : nil
+    case .written, .nothing, .dead, .asleep: return .some(found)
+    }
   }
 }
 

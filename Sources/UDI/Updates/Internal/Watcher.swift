@@ -14,10 +14,22 @@ final class Watcher: @unchecked Sendable {
   fileprivate var places: [Node] = []
   /// Under the tree lock: the direction that the lookup takes.
   fileprivate var direction = UDISearch.descendants
+  /// Under the tree lock: the thread that looks up for it now, 0 where none does.
+  var looker: UInt = 0
+  /// Under the tree lock: whether it counts.
+  fileprivate var isEntered = false
+  /// Under the tree lock: how many are entered somewhere.
+  fileprivate nonisolated(unsafe) static var count = 0
 
   private let lock = Lock()
-  /// Guarded by `lock`: how many changes there have been. The first is that there is something to look up at all.
-  private var changes: UInt = 1
+  /// How often it has been told what.
+  struct Told: Equatable {
+    var changes: UInt = 0
+    var keepings: UInt = 0
+  }
+
+  /// Guarded by `lock`. The first change is that there is something to look up at all.
+  private var told = Told(changes: 1)
   /// Guarded by `lock`: whether the context is gone.
   private var hasEnded = false
   /// Guarded by `lock`: several may wait, because iterators can be copied.
@@ -36,9 +48,9 @@ final class Watcher: @unchecked Sendable {
 extension Watcher {
   /// Waits until there is a change that the caller has not seen.
   ///
-  /// - Parameter seen: The number of changes that it has seen.
-  /// - Returns: The number now; nil if the context is gone, or the task cancelled.
-  nonisolated(nonsending) func nextChange(after seen: UInt) async -> UInt? {
+  /// - Parameter seen: What it was told of and has seen.
+  /// - Returns: What it has been told now; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: Told) async -> Told? {
     let ticket = lock.withLock {
       lastTicket += 1
       return lastTicket
@@ -47,7 +59,7 @@ extension Watcher {
       await withCheckedContinuation { continuation in
         let mustWait = lock.withLock {
           // A task is marked as cancelled before its handlers are called: so either this sees it, or the handler finds the ticket.
-          guard changes == seen, !hasEnded, !Task.isCancelled else { return false }
+          guard told == seen, !hasEnded, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true
         }
@@ -56,13 +68,13 @@ extension Watcher {
     } onCancel: {
       lock.withLock { waiting.removeValue(forKey: ticket) }?.resume()
     }
-    return lock.withLock { hasEnded || Task.isCancelled ? nil : changes }
+    return lock.withLock { hasEnded || Task.isCancelled ? nil : told }
   }
 
   /// Lets those go on who wait. Not under a lock.
-  func wake() {
+  func wake(_ tidings: Tidings) {
     let continuations = lock.withLock {
-      changes += 1
+      if tidings == .keeping { told.keepings += 1 } else { told.changes += 1 }
       let continuations = waiting
       waiting = [:]
       return continuations
@@ -83,6 +95,8 @@ extension Node {
   /// Enters a watcher wherever something may happen that changes what its lookup, which begins here, gives.
   func enter(_ watcher: Watcher) {
     watcher.leave()
+    unsafe Watcher.count += 1
+    watcher.isEntered = true
     watcher.direction = watcher.search ?? search
     var next: Node? = self
     while let node = next {
@@ -123,6 +137,7 @@ extension Node {
 
   /// Tells those who watch a key here, and those who may find here what they watch further up.
   func tellWatchersHereAndAbove(of key: UInt64) {
+    if unsafe Watcher.count == 0 { return }
     if isWatched { tellWatchers(of: key, .here) }
     var next = parent
     while let node = next {
@@ -133,6 +148,7 @@ extension Node {
 
   /// Tells those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
   func tellWatchersOfSetUp() {
+    if unsafe Watcher.count == 0 { return }
     for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
     var next = parent
     while let node = next {
@@ -164,6 +180,8 @@ extension Node {
 extension Watcher {
   /// Takes it out wherever it is entered.
   func leave() {
+    if isEntered { unsafe Watcher.count -= 1 }
+    isEntered = false
     for node in places {
       node.watchers[key.id]?[ObjectIdentifier(self)] = nil
       if node.watchers[key.id]?.isEmpty == true { node.watchers[key.id] = nil }
