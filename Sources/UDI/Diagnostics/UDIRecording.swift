@@ -9,14 +9,11 @@ import Synchronization
 /// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost the same either way, down to
 /// the instruction; a `bind` costs a little more while it is on.
 public enum UDIRecording {
-  private static let flag = Atomic<Bool>(
-    {
-      #if DEBUG
-        true
-      #else
-        false
-      #endif
-    }())
+  #if DEBUG
+    private static let flag = Atomic<Bool>(true)
+  #else
+    private static let flag = Atomic<Bool>(false)
+  #endif
 
   /// Whether bindings are recorded from now on. Turning it off also forgets all records.
   public static var isOn: Bool {

@@ -6,8 +6,18 @@ extension Node {
   ///   - entry: What the node answers with now, or nil.
   ///   - initialCapacity: How many slots to make room for if this is the first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
+  @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
-    let entry = override(key) ?? entry
+    // Apart, so that where there is none nothing is counted.
+    if hasOverrides, let substitute = override(key) {
+      put(substitute, forKey: key, initialCapacity: initialCapacity)
+    } else {
+      put(entry, forKey: key, initialCapacity: initialCapacity)
+    }
+  }
+
+  @inline(never)
+  private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
     let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
       guard let slot = slots.find(key) else {
         guard let entry else { return (nil, nil) }

@@ -186,7 +186,9 @@ extension Node {
     nonmutating set { if newValue != nil || hasRarities { rarities.rules = newValue } }
   }
 
-  var hasOverrides: Bool { unsafe edges.pointee.rarities.map { !$0.overrides.isEmpty } ?? false }
+  /// Whether a test has put something in front of what the context has. Tests alone do, so all are asked first.
+  @inline(__always)
+  var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && hasRarities && !overrides.isEmpty }
 
   /// What tests have put in the place of what the context has, the last one of a key first in force.
   var overrides: [Substitute] {

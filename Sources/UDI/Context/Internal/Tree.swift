@@ -57,6 +57,9 @@ enum Tree {
   /// Guarded by `lock`: what watchers are told of what happens now.
   @exclusivity(unchecked) private nonisolated(unsafe) static var tidings = Tidings.change
 
+  /// Guarded by `lock`: how many overrides are in force.
+  @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
+
   /// Guarded by `lock`: the teardowns that are under way, see `Node.dismantle`.
   @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
 

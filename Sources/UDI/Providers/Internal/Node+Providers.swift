@@ -20,9 +20,15 @@ extension Node {
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
     if bindings.heldCount == 0 || bindings.entry(forKey: provider.key) == nil {
-      setEntry(provider.current, forKey: provider.key.id, initialCapacity: expected)
+      if provider.hasMade {
+        setEntry(provider.current, forKey: provider.key.id, initialCapacity: expected)
+      } else {
+        setEntry(provider, forKey: provider.key.id, initialCapacity: expected)
+      }
     }
-    if let made = provider.shown, made.kind == .owned { BindingAudit.note(made.owned, made, self, &garbage) }
+    if provider.hasMade, let made = provider.shown, made.kind == .owned {
+      BindingAudit.note(made.owned, made, self, &garbage)
+    }
     guard let old else { return [] }
     return retire(old, &garbage)
   }

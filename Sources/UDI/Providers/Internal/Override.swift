@@ -21,6 +21,7 @@ package final class Override: Sendable {
       substitute.node = node
       substitute.serial = node.ownSerial(substitute.key)
       node.overrides.append(substitute)
+      unsafe Tree.overrideCount += 1
       node.showOwn(substitute.key)
     }
   }
@@ -29,6 +30,7 @@ package final class Override: Sendable {
   package func end() {
     context.change { node, garbage in
       guard substitute.node != nil else { return }
+      defer { unsafe Tree.overrideCount -= 1 }
       substitute.node = nil
       node.overrides.removeAll { $0 === substitute }
       node.showOwn(substitute.key)

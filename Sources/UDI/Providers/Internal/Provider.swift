@@ -132,6 +132,9 @@ extension Provider {
     set { unsafe uncheckedShown = newValue }
   }
 
+  /// Whether there is such an instance: asked without counting references to it.
+  final var hasMade: Bool { unsafe uncheckedShown != nil }
+
   /// What is made under a shared lifetime.
   final var holders: Holders? {
     _read { yield unsafe uncheckedHolders }
@@ -166,8 +169,10 @@ extension Provider {
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
     if sharing == .graph, isFactory { kind = .graphProvider }
     // What was there before the provider comes with it.
-    shown?.node = node
-    shown?.serial = serial
+    if hasMade {
+      shown?.node = node
+      shown?.serial = serial
+    }
   }
 
   /// Leaves its context, which has let go of it, and lets go of everything it made.
