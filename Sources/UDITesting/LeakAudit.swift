@@ -19,8 +19,7 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let leaks = try await leaks(ignoring: ignored, onMisuse: recordAsIssue) { try await function() }
-    for leak in leaks { Issue.record("\(leak)", sourceLocation: test.sourceLocation) }
+    try await expectNoLeaks(ignoring: ignored, sourceLocation: test.sourceLocation) { try await function() }
   }
 }
 
@@ -38,6 +37,39 @@ extension Trait where Self == LeakAuditTrait {
   /// - Parameter ignored: The classes.
   /// - Returns: The trait.
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
+}
+
+/// Runs an operation with an `AppContext` of its own, and fails the test for each object that outlives it: the trait `.leakAudit` for a part of
+/// a test.
+///
+/// - Parameters:
+///   - ignored: Classes whose instances may live on.
+///   - sourceLocation: Where the issues are to stand.
+///   - operation: What to run.
+/// - Throws: What `operation` throws.
+nonisolated(nonsending) public func expectNoLeaks(
+  ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
+  during operation: nonisolated(nonsending) () async throws -> Void
+) async rethrows {
+  record(try await leaks(ignoring: ignored) { try await operation() }, at: sourceLocation)
+}
+
+/// Runs an operation that is not asynchronous with an `AppContext` of its own, and fails the test for each object that outlives it.
+///
+/// - Parameters:
+///   - ignored: Classes whose instances may live on.
+///   - sourceLocation: Where the issues are to stand.
+///   - operation: What to run.
+/// - Throws: What `operation` throws.
+public func expectNoLeaks(
+  ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
+  during operation: () throws -> Void
+) rethrows {
+  record(try leaks(ignoring: ignored) { try operation() }, at: sourceLocation)
+}
+
+private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
+  for leak in leaks { Issue.record("\(leak)", sourceLocation: sourceLocation) }
 }
 
 /// Runs an operation with an `AppContext` of its own, and finds what outlives it: what the trait `.leakAudit` does, for other
@@ -75,15 +107,6 @@ nonisolated(nonsending) public func leaks(
   return audit.survivors(isInstance(of: ignored)).map { UDILeak($0) }
 }
 
-/// How long an object may be held by a task that is ending.
-private var patience: Duration { .milliseconds(200) }
-
-/// Whether an object is an instance of one of some classes, or of a class below them.
-private func isInstance(of classes: [AnyClass]) -> (AnyObject) -> Bool {
-  func isInstance<Class>(_ type: Class.Type, _ object: AnyObject) -> Bool { object is Class }
-  return { object in classes.contains { isInstance($0, object) } }
-}
-
 /// Runs an operation that is not asynchronous with an `AppContext` of its own, and finds what outlives it.
 ///
 /// - Parameters:
@@ -101,4 +124,13 @@ public func leaks(
     try audit.watch(AppContext) { try operation() }
   }
   return audit.survivors(isInstance(of: ignored)).map { UDILeak($0) }
+}
+
+/// How long an object may be held by a task that is ending.
+private var patience: Duration { .milliseconds(200) }
+
+/// Whether an object is an instance of one of some classes, or of a class below them.
+private func isInstance(of classes: [AnyClass]) -> (AnyObject) -> Bool {
+  func isInstance<Class>(_ type: Class.Type, _ object: AnyObject) -> Bool { object is Class }
+  return { object in classes.contains { isInstance($0, object) } }
 }

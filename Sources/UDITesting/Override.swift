@@ -5,13 +5,14 @@ public import UDI
 /// What is bound, registered and made under the key meanwhile goes on as ever, and shows when the operation is over.
 ///
 /// ```swift
-/// try await withOverride(of: (any Clock).self, with: StoppedClock()) {
-///   …   // AppContext.link((any Clock).self) is the stopped one
+/// withOverride(of: (any Clock).self, with: StoppedClock()) {
+///   #expect(AppContext.link((any Clock).self) is StoppedClock)
 /// }
 /// ```
 ///
-/// The value is held meanwhile, and taken as it is: an object that takes part in the tree is not attached. The override holds for everybody who looks up in the context: tests that run in parallel need an
-/// `AppContext` of their own.
+/// The value is held meanwhile, and taken as it is: an object that takes part in the tree is not attached. The override holds for everybody
+/// who looks up in the context: tests that run in parallel need an `AppContext` of their own. A property that keeps what it found
+/// keeps it, before and afterwards.
 ///
 /// - Parameters:
 ///   - type: The type to override.
@@ -76,7 +77,8 @@ public func withOverride<Dependency, Result>(
   return try await operation()
 }
 
-/// Runs an operation during which a context has something else that is not `Sendable` under a key, on the main actor; one that is not asynchronous.
+/// Runs an operation during which a context has something else that is not `Sendable` under a key, on the main actor, and that is
+/// not asynchronous.
 ///
 /// - Parameters:
 ///   - type: The type to override.

@@ -40,7 +40,8 @@ import UDITesting
       return (title, store)
     }
     follower.cancel()
-    _ = try await follower.value
+    let (title, store) = try await follower.value
+    #expect(["", "nothing plays"].contains(title) && store === context.link((any Store).self))
   }
 
   @Test func providers() {

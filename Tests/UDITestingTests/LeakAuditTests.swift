@@ -27,6 +27,20 @@ struct LeakAuditTests {
   func mendedViewModel() throws {
     let model = ViewModel().attached(to: try AppContext.makeChild(tag: "Checkout"))
     model.refresh()
+    #expect(AppContext.link(ViewModel.self) === model)
+  }
+
+  @Test("As a call it fails the test, too")
+  func callFails() async {
+    let line = #line + 2
+    withKnownIssue {
+      expectNoLeaks { ViewModel().attached(to: AppContext).refreshLeaking() }
+    } matching: { issue in
+      issue.sourceLocation?.line == line
+        && issue.comments.contains { $0.rawValue.contains("Fixtures.swift:\(self.line)") }
+    }
+    expectNoLeaks(ignoring: [ViewModel.self]) { ViewModel().attached(to: AppContext).refreshLeaking() }
+    await expectNoLeaks { ViewModel().attached(to: AppContext).refresh() }
   }
 
   @Test("As a trait it fails the test")

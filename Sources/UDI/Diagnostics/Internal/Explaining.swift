@@ -48,11 +48,13 @@ extension Survey {
     guard let provider = finding.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
-      return .otherArguments(wanted: names(wanted), given: names(arguments.map { type(of: $0) }))
+      return .otherArguments(wanted: typeNames(wanted), given: typeNames(arguments.map { type(of: $0) }))
     }
     if finding.kind == .kept, wanted.isEmpty { return nil }
     let others = arguments.filter { !($0 is any Hashable) }
-    if !others.isEmpty, provider.sharing != .unique { return .argumentsNotHashable(names(others.map { type(of: $0) })) }
+    if !others.isEmpty, provider.sharing != .unique {
+      return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
+    }
     return provider.isOnMainActor && !MainActorCheck.isOnMainActor ? .onlyOnMainActor : nil
   }
 }
@@ -64,7 +66,7 @@ private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
 }
 
 /// The names of types, as `String(reflecting:)` spells them.
-func names(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).name } }
+func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).name } }
 
 extension UDIExplanation {
   /// One that tells the cause alone.
@@ -72,8 +74,7 @@ extension UDIExplanation {
     self.init(
       typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
-      equallyNear: [],
-      equallyNearCount: 0)
+      equallyNear: [], equallyNearCount: 0)
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
@@ -100,7 +101,8 @@ extension UDIExplanation.Finding {
     self.init(
       kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
-      argumentTypes: names(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID, line: finding.site.line,
+      argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
+      line: finding.site.line,
       deadFor: age.map { Double($0.seconds) + Double($0.attoseconds) / 1e18 })
   }
 }

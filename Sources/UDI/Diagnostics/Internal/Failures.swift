@@ -55,8 +55,8 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .onlyOnMainActor: .onlyOnMainActor
-    case .arguments(let wanted, let given): .otherArguments(wanted: names(wanted), given: names(given))
-    case .unhashable(let types): .argumentsNotHashable(names(types))
+    case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
+    case .unhashable(let types): .argumentsNotHashable(typeNames(types))
     case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)
     }
   }
