@@ -34,6 +34,7 @@ func writeToStandardError(_ line: String) {
 /// - Parameters:
 ///   - byteCount: How many bytes.
 ///   - alignment: Of what will be stored in it, in bytes: a power of two.
+@inline(__always)
 func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
   // `malloc` aligns to sixteen bytes on all platforms here.
   var memory: UnsafeMutableRawPointer?

@@ -29,6 +29,12 @@ struct Unretained<Object: AnyObject>: Equatable {
     try unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
+  /// Counts a reference, which `release` has to take back.
+  func retain() { unsafe _ = reference.retain() }
+
+  /// Takes back what `retain` counted.
+  func release() { unsafe reference.release() }
+
   /// The object's address, to tell it from others.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }
 

@@ -26,11 +26,12 @@ extension UDIContext {
   /// - Complexity: O(1).
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    let child = UDIContext(tag: tag, search: search ?? self.search)
+    let child = UDIContext(tag: tag)
     try change { (node, _) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
+        childNode.search = search ?? node.search
         childNode.defaultLifetime = node.defaultLifetime
-        try node.adopt(childNode, child, context: self)
+        try node.adopt(childNode, child, isNew: true, context: self)
       }
     }
     return child

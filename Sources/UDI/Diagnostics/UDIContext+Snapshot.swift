@@ -9,7 +9,7 @@ extension UDIContext {
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
         element.node.bindings.forEachEntry { entry in
-          let (binding, object) = (entry.object.binding, entry.object.object)
+          let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
           if let object { garbage.add(object) }
         }

@@ -26,27 +26,54 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   public init() {}
 
   /// The entries, shared by copies of the dictionary until one of them changes.
+  @safe
   private final class Storage {
-    // Unchecked: only reached through a dictionary, and exclusive access to that is checked or known already.
-    @exclusivity(unchecked) var table: CompactTable<Pair>
+    // A table, as the pointer that it is: a `deinit`, which the compiler does not specialise, would have to find out how to let go
+    // of one, also where it is empty, at the cost of half a lookup. Unchecked: only reached through a dictionary, and exclusive
+    // access to that is checked or known already.
+    @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 
-    init(_ table: consuming CompactTable<Pair>) { unsafe self.table = table }
+    init(_ table: consuming CompactTable<Pair>) { unsafe memory = table.takeMemory() }
+
+    deinit { if unsafe memory != nil { release() } }
+
+    @inline(never)
+    private func release() { _ = unsafe CompactTable<Pair>(memory) }
+
+    /// The table. It has `memory` alone in it, and so is where that is.
+    @inline(__always)
+    var table: CompactTable<Pair> {
+      unsafeAddress { unsafe UnsafePointer(place) }
+      unsafeMutableAddress { unsafe place }
+    }
+
+    @inline(__always)
+    private var place: UnsafeMutablePointer<CompactTable<Pair>> {
+      unsafe withUnsafeMutablePointer(to: &memory) {
+        unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: CompactTable<Pair>.self)
+      }
+    }
   }
 
   fileprivate struct Pair: CompactTableElement {
-    let key: Key
+    var key: Key
     var entry: WeakEntry
 
     @inline(__always)
     static func hash(_ key: Key) -> UInt {
       // The keys of a context's own dictionary are numbered, and nobody chooses the numbers in order to collide. The compiler
       // decides this where it specialises the dictionary.
-      if Key.self == KeyIdentity.self {
-        return unsafe withUnsafeBytes(of: key) { bytes in
-          unsafe bytes.load(as: Unretained<KeyIdentity>.self).read { scrambled(UInt($0.id)) }
-        }
+      if Key.self == BoundKey.self {
+        return unsafe withUnsafeBytes(of: key) { bytes in scrambled(UInt(unsafe bytes.load(as: BoundKey.self).id)) }
       }
       return scrambled(UInt(bitPattern: key.hashValue))
+    }
+
+    @inline(__always)
+    static func destroy(_ pair: UnsafeMutablePointer<Pair>) {
+      // Part by part: the whole, which is generic, would be taken apart by way of its metadata, at twice the cost.
+      unsafe pair.pointer(to: \.key).unsafelyUnwrapped.deinitialize(count: 1)
+      unsafe pair.pointer(to: \.entry).unsafelyUnwrapped.deinitialize(count: 1)
     }
   }
 
@@ -55,7 +82,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     @inline(__always)
     mutating get {
       if !isKnownUniquelyReferenced(&storage) {
-        storage = unsafe Storage(storage?.table.copy() ?? CompactTable())
+        storage = Storage(storage?.table.copy() ?? CompactTable())
       }
       return unsafe storage.unsafelyUnwrapped
     }
@@ -84,7 +111,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(n) in the entries held: each is looked at.
   public var count: Int {
     var count = 0
-    unsafe storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
+    storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
     return count
   }
 
@@ -94,23 +121,23 @@ extension WeakValueDictionary {
   public var isEmpty: Bool { !contains { _ in true } }
 
   /// How many entries are held, the dead ones that have not been dropped yet included.
-  var heldCount: Int { unsafe storage?.table.count ?? 0 }
+  var heldCount: Int { storage?.table.count ?? 0 }
 
   func entry(forKey key: Key) -> WeakEntry? {
     guard let storage else { return nil }
-    return unsafe storage.table.find(key)?.element.entry
+    return storage.table.find(key)?.element.entry
   }
 
   /// Releases all entries, in code that is compiled for the types at hand: left to the storage's `deinit`, which the compiler
   /// does not specialise, it would take three times as long.
   mutating func releaseEntries() {
-    if isKnownUniquelyReferenced(&storage) { unsafe storage?.table = CompactTable() }
+    if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
     storage = nil
   }
 
   /// Calls `body` for every entry, dead ones included. It must not change the dictionary.
-  func forEachEntry(_ body: (Unretained<WeakEntry>) -> Void) {
-    unsafe storage?.table.forEach { body(Unretained($0.entry)) }
+  func forEachEntry(_ body: (WeakEntry) -> Void) {
+    storage?.table.forEach { body($0.entry) }
   }
 }
 
@@ -160,8 +187,8 @@ extension WeakValueDictionary {
     guard storage != nil else { return }
     let storage = uniqueStorage
     var dead: [Key] = []
-    unsafe storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
-    for key in dead { unsafe storage.table.remove(key) }
+    storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
+    for key in dead { storage.table.remove(key) }
   }
 
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
@@ -169,8 +196,8 @@ extension WeakValueDictionary {
   /// - Parameter initialCapacity: For how many entries to make room in an empty dictionary.
   mutating func update(_ entry: WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
-    guard let place = unsafe storage.table.find(key) else {
-      unsafe storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
+    guard let place = storage.table.find(key) else {
+      storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
       return nil
     }
     let replaced = place.element.entry
@@ -182,7 +209,7 @@ extension WeakValueDictionary {
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
     // A shared storage is not copied for nothing.
     guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
-    return unsafe uniqueStorage.table.remove(key)?.entry
+    return uniqueStorage.table.remove(key)?.entry
   }
 
   /// Dictionaries up to this size are left alone: the constant in what dead entries may cost.
@@ -212,14 +239,14 @@ extension WeakValueDictionary {
 
   private mutating func deadPairsInTurn(looks: Int, alive: inout [AnyObject]) -> [Pair] {
     let storage = uniqueStorage
-    let capacity = unsafe storage.table.capacity
+    let capacity = storage.table.capacity
     var dead: [Pair] = []
     var remaining = looks
     var looked = 0
     while remaining > 0, looked < capacity {
       cursor = (cursor + 1) & (capacity - 1)
       looked += 1
-      guard let element = unsafe storage.table.element(inBucket: cursor) else { continue }
+      guard let element = storage.table.element(inBucket: cursor) else { continue }
       if let object = element.entry.object {
         alive.append(object)
         remaining -= 1
@@ -243,10 +270,9 @@ extension WeakValueDictionary: Sequence {
     /// The next live pair, or nil at the end.
     public mutating func next() -> (key: Key, value: Value)? {
       guard let storage = dictionary.storage else { return nil }
-      while unsafe bucket < storage.table.capacity {
+      while bucket < storage.table.capacity {
         defer { bucket += 1 }
-        if let element = unsafe storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self)
-        {
+        if let element = storage.table.element(inBucket: bucket), let value = element.entry.load(as: Value.self) {
           return (element.key, value)
         }
       }

@@ -28,7 +28,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
   final let isExact: Bool
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
-  final let key: KeyIdentity
+  private final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
   final let site: CallSite
 
@@ -36,7 +36,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   init(_ kind: Kind, _ form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
     unsafe uncheckedKind = kind
     self.isExact = isExact && form.isComplete
-    self.key = key
+    heldKey = HeldKey(key)
     self.site = site
     super.init(form)
   }
@@ -45,10 +45,15 @@ class Entry: WeakEntry, @unchecked Sendable {
   init(_ kind: Kind, without form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
     unsafe uncheckedKind = kind
     self.isExact = isExact && form.isComplete
-    self.key = key
+    heldKey = HeldKey(key)
     self.site = site
     super.init(without: form)
   }
+
+  final var key: KeyIdentity { heldKey.identity.object }
+
+  /// The key's id.
+  final var keyID: UInt64 { heldKey.identity.read { $0.id } }
 
   /// What a lookup does with it. Settled before the entry is in a slot.
   final var kind: Kind {

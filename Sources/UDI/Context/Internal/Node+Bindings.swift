@@ -10,10 +10,10 @@ extension Node {
     binding.serial = nextSerial
     nextSerial &+= 1
     let expected = Int(parent?.expectedKeys ?? 1)
-    let replaced = bindings.update(binding, forKey: binding.key, initialCapacity: expected)
+    let replaced = bindings.update(binding, forKey: BoundKey(binding.key), initialCapacity: expected)
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
-    setEntry(binding, forKey: binding.key.id, initialCapacity: expected)
+    setEntry(binding, forKey: binding.keyID, initialCapacity: expected)
     if let replaced = replaced?.binding {
       replaced.node = nil
       replaced.delist()
@@ -49,11 +49,14 @@ extension Node {
     }
   }
 
+  /// The binding in the dictionary, also where an override stands in front of it.
+  func heldBinding(_ key: KeyIdentity) -> Binding? { bindings.entry(forKey: BoundKey(key))?.binding }
+
   /// The binding at this very node, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
     // Without looking into the dictionary, where the slot says it.
     guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
-      return hasOverrides ? bindings.entry(forKey: key)?.binding : nil
+      return hasOverrides ? heldBinding(key) : nil
     }
     return unsafe unsafeDowncast(entry.object, to: Binding.self)
   }
@@ -75,8 +78,8 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.bindings.removeEntry(forKey: key) { garbage.add(entry) }
+    if let entry = node.bindings.removeEntry(forKey: BoundKey(key)) { garbage.add(entry) }
     delist()
-    node.setEntry(node.provider(key.id)?.current, forKey: key.id)
+    node.setEntry(node.provider(keyID)?.current, forKey: keyID)
   }
 }

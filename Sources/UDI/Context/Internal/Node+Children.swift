@@ -34,10 +34,11 @@ extension Node {
   /// Puts `child`, with all below it, at the end of this node's children, from wherever it is.
   ///
   /// - Parameters:
+  ///   - childContext: The child's context.
+  ///   - isNew: Whether nobody else knows the child yet.
   ///   - context: This node's context.
-  ///   - childContext: The child's.
   func adopt(
-    _ child: Node, _ childContext: UDIContext, context: UDIContext
+    _ child: Node, _ childContext: UDIContext, isNew: Bool = false, context: UDIContext
   ) throws(UDITreeError) {
     if let other = self.child(tagged: child.tag), other != child {
       throw .duplicateTag(child.tag, parent: fullPath)
@@ -72,7 +73,7 @@ extension Node {
     let leaving = child.sequence
     old?.unlink(child)
     child.sequence = newSequence
-    child.lock.withLock { child.parent = self }
+    if isNew { child.parent = self } else { child.lock.withLock { child.parent = self } }
     link(child)
     if let old {
       child.announce(to: old, from: leaving, to: nil)
@@ -90,14 +91,15 @@ extension Node {
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
     let keys = child.slots.count
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
-    if let context = child.heldContext {
-      child.heldContext = nil
+    if let context = child.heldContext.take() {
       if child.hasChildren { child.remember(context) }
       garbage.add(context)
     }
   }
 
   var hasChildren: Bool { firstChild != nil }
+
+  private var hasHadChildren: Bool { nextChildSequence > 0 }
 
   /// Notes the context of a node that has, or gets, children or providers, and may come to have no parent.
   func remember(_ context: UDIContext) {
@@ -165,37 +167,52 @@ extension Node {
   /// teardown that begins inside another one on the same thread only hands its children to the outer one, which lets go
   /// of them one after the other.
   func dismantle() {
-    let thread = currentThread()
-    var storages: [any UDIStorage] = []
-    var (isOutermost, released) = Tree.change { garbage in
-      let children = orphanChildren()
-      let bindings = bindings
-      self.bindings = WeakValueDictionary()
+    var bindings = WeakValueDictionary<BoundKey, AnyObject>()
+    var storages: [any UDIStorage]?
+    var isOutermost = false
+    Tree.change { garbage in
+      swap(&bindings, &self.bindings)
       bindings.forEachEntry { entry in
-        entry.read { entry in
-          entry.binding.node = nil
-          entry.binding.delist()
-        }
+        entry.binding.node = nil
+        entry.binding.delist()
       }
-      storages = dropProviders(&garbage)
-      if let setUp { garbage.add(setUp) }
-      setUp = nil
-      if isWatched { endWatching() }
-      if hasOverrides { for substitute in overrides { substitute.node = nil } }
-      // Waits for lookups that came up from a child before it was cut off.
-      lock.withLock { slots = CompactTable() }
-      guard !children.isEmpty else { return (false, bindings) }
-      if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {
-        unsafe Tree.teardowns[index].pending += children
-        return (false, bindings)
+      if !providers.isEmpty { storages = dropProviders(&garbage) }
+      if hasRarities { dropRarities(&garbage) }
+      if hasChildren { isOutermost = handOver(orphanChildren()) }
+      if hasHadChildren {
+        // Waits for lookups that came up from a child before it was cut off.
+        lock.withLock { slots = CompactTable() }
+      } else {
+        // Nobody else can have come here, as nobody holds the context any more.
+        lock.follow()
+        slots = CompactTable()
       }
-      unsafe Tree.teardowns.append(Teardown(thread: thread, pending: children))
-      return (true, bindings)
     }
-    released.releaseEntries()
-    for storage in storages { storage.reset() }
+    bindings.releaseEntries()
+    storages?.forEach { $0.reset() }
     guard isOutermost else { return }
-    while let next = Self.nextPending(thread) { _ = consume next }
+    while let next = Self.nextPending(currentThread()) { _ = consume next }
+  }
+
+  /// Lets go of what few contexts have.
+  private func dropRarities(_ garbage: inout Garbage) {
+    if let setUp { garbage.add(setUp) }
+    setUp = nil
+    if isWatched { endWatching() }
+    if hasOverrides { for substitute in overrides { substitute.node = nil } }
+  }
+
+  /// Has the outermost teardown on this thread let go of children.
+  ///
+  /// - Returns: Whether this is that one.
+  private func handOver(_ children: [UDIContext]) -> Bool {
+    let thread = currentThread()
+    if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {
+      unsafe Tree.teardowns[index].pending += children
+      return false
+    }
+    unsafe Tree.teardowns.append(Teardown(thread: thread, pending: children))
+    return true
   }
 
   private static func nextPending(_ thread: UInt) -> UDIContext? {
@@ -208,15 +225,13 @@ extension Node {
   }
 
   private func orphanChildren() -> [UDIContext] {
-    guard hasChildren else { return [] }
     var children: [UDIContext] = []
     forEachChild { child in
       child.lock.withLock { child.parent = nil }
       child.previousSibling = nil
       child.nextSibling = nil
       if child.isWatched { child.tellWatchersOfMove() }
-      if let context = child.heldContext {
-        child.heldContext = nil
+      if let context = child.heldContext.take() {
         if child.hasChildren { child.remember(context) }
         children.append(context)
       }

@@ -18,84 +18,89 @@ extension Node {
 
   @inline(never)
   private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
-    let (before, after) = lock.withLock { () -> (SlotState?, SlotState?) in
+    let change = lock.withLock { () -> SlotChange in
       guard let slot = slots.find(key) else {
-        guard let entry else { return (nil, nil) }
+        guard let entry else { return SlotChange(from: .none, to: .none) }
         let new = Slot(key: key, best: Unretained(entry), children: .none, depth: 0, isSingle: true)
         slots.insert(new, initialCapacity: initialCapacity)
-        return (nil, new.state)
+        return SlotChange(from: .none, to: new.state)
       }
       let before = slot.element.state
-      guard let entry else { return (before, followChildren(slot)) }
+      guard let entry else { return SlotChange(from: before, to: followChildren(slot)) }
       slot.element.best = Unretained(entry)
       slot.element.depth = 0
       slot.element.isSingle = slot.element.children.isEmpty
-      return (before, slot.element.state)
+      return SlotChange(from: before, to: slot.element.state)
     }
     if isWatched { tellWatchers(of: key, .here) }
-    propagate(key, from: before, to: after)
+    propagate(key, change)
   }
 
   /// Points a slot without a binding of its own at what its first child leads to, or removes it when there is none.
-  private func followChildren(_ slot: CompactTable<Slot>.Place) -> SlotState? {
+  ///
+  /// - Parameter known: A child whose slot's state is known already.
+  private func followChildren(
+    _ slot: CompactTable<Slot>.Place, _ known: (child: Node, state: SlotState)? = nil
+  ) -> SlotState {
     let key = slot.element.key
-    guard let first = slot.element.children.first, let below = first.slots.find(key) else {
+    guard let first = slot.element.children.first else {
       slots.remove(key)
-      return nil
+      return .none
     }
-    slot.element.best = below.element.best
-    slot.element.depth = below.element.depth + 1
-    slot.element.isSingle = below.element.isSingle && slot.element.children.isOne
+    let below: SlotState
+    if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
+    slot.element.best = below.best
+    slot.element.depth = below.depth + 1
+    slot.element.isSingle = below.isSingle && slot.element.children.isOne
     return slot.element.state
   }
+
+  /// The state of the slot for a key.
+  private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .none }
 
   /// Tells this node that its child's slot for a key has another rank or another answer.
   ///
   /// - Parameters:
   ///   - old: The child's rank until now, nil if it had no slot for the key.
   ///   - new: Its rank from now on, nil if it has none any more.
-  /// - Returns: This node's own slot before and after.
+  ///   - below: The state of the child's slot.
+  /// - Returns: What became of this node's own slot.
   private func update(
-    _ key: UInt64, child: Node, from old: Rank?, to new: Rank?
-  ) -> (before: SlotState?, after: SlotState?) {
-    lock.withLock { () -> (SlotState?, SlotState?) in
+    _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: SlotState
+  ) -> SlotChange {
+    lock.withLock { () -> SlotChange in
       guard let slot = slots.find(key) else {
-        guard new != nil, let below = child.slots.find(key) else { return (nil, nil) }
+        guard new != nil else { return SlotChange(from: .none, to: .none) }
         let made = Slot(
-          key: key, best: below.element.best, children: .one(.init(child)), depth: below.element.depth + 1,
-          isSingle: below.element.isSingle)
+          key: key, best: below.best, children: .one(.init(child)), depth: below.depth + 1, isSingle: below.isSingle)
         // Most contexts with something below them lead to several keys.
         slots.insert(made, initialCapacity: 4)
-        return (nil, made.state)
+        return SlotChange(from: .none, to: made.state)
       }
       let before = slot.element.state
       if old != new {
         if let old { slot.element.children.remove(at: old) }
         if let new {
-          slot.element.children.insert(child, at: new) { $0.rank(for: key) }
+          slot.element.children.insert(child, at: new) { other in
+            Rank(depth: other.slotState(key).depth, sequence: other.sequence)
+          }
         }
       }
-      guard before.depth == 0 else { return (before, followChildren(slot)) }
+      guard before.depth == 0 else { return SlotChange(from: before, to: followChildren(slot, (child, below))) }
       // A binding of the node's own stays the answer, whatever is below.
       slot.element.isSingle = slot.element.children.isEmpty
-      return (before, slot.element.state)
+      return SlotChange(from: before, to: slot.element.state)
     }
   }
 
-  /// The node's rank among its siblings for a key that it has a slot for.
-  private func rank(for key: UInt64) -> Rank {
-    unsafe Rank(depth: slots.find(key).unsafelyUnwrapped.element.depth, sequence: sequence)
-  }
-
   /// Corrects the nodes above after this node's slot for a key has changed. Ends at the first one whose own answer stays.
-  private func propagate(_ key: UInt64, from before: SlotState?, to after: SlotState?) {
-    var child = self
-    var (before, after) = (before, after)
-    while !(before == after), let parent = child.parent {
-      let old = before.map { Rank(depth: $0.depth, sequence: child.sequence) }
-      let new = after.map { Rank(depth: $0.depth, sequence: child.sequence) }
-      (before, after) = parent.update(key, child: child, from: old, to: new)
-      if parent.isWatched, before?.best != after?.best { parent.tellWatchers(of: key, .below) }
+  private func propagate(_ key: UInt64, _ change: SlotChange) {
+    var (child, change) = (self, change)
+    while change.isOne, let parent = child.parent {
+      let sequence = child.sequence
+      change = parent.update(
+        key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
+      if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: key, .below) }
       child = parent
     }
   }
@@ -108,11 +113,11 @@ extension Node {
   ///   - new: Its sequence number there from now on, nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
     slots.forEach { slot in
-      let (before, after) = parent.update(
-        slot.key, child: self, from: old.map { Rank(depth: slot.depth, sequence: $0) },
-        to: new.map { Rank(depth: slot.depth, sequence: $0) })
-      if parent.isWatched, before?.best != after?.best { parent.tellWatchers(of: slot.key, .below) }
-      parent.propagate(slot.key, from: before, to: after)
+      let state = slot.state
+      let change = parent.update(
+        slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
+      if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: slot.key, .below) }
+      parent.propagate(slot.key, change)
     }
   }
 }

@@ -32,7 +32,7 @@ struct Node: Equatable, @unchecked Sendable {
     var expectedKeys: UInt8 = 1
     var isInert = false
     var isWatched = false
-    var bindings = WeakValueDictionary<KeyIdentity, AnyObject>()
+    var bindings = WeakValueDictionary<BoundKey, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
     var previousSibling: Node?
     var nextSibling: Node?
@@ -145,7 +145,7 @@ extension Node {
 
 extension Node {
   /// The bindings of the context. `slots` points at its entries.
-  var bindings: WeakValueDictionary<KeyIdentity, AnyObject> {
+  var bindings: WeakValueDictionary<BoundKey, AnyObject> {
     _read { yield unsafe edges.pointee.bindings }
     nonmutating _modify { yield unsafe &edges.pointee.bindings }
   }
@@ -156,7 +156,7 @@ extension Node {
     nonmutating _modify { yield unsafe &edges.pointee.providers }
   }
 
-  private var hasRarities: Bool { unsafe edges.pointee.rarities != nil }
+  var hasRarities: Bool { unsafe edges.pointee.rarities != nil }
 
   /// What few contexts have, made when one gets it.
   private var rarities: Rarities {

@@ -25,13 +25,54 @@ struct Slot: CompactTableElement {
   var state: SlotState { SlotState(best: best, depth: depth, isSingle: isSingle) }
 }
 
-/// What a parent needs to know of a slot, to tell whether it changed.
+/// What a parent needs to know of a slot, to tell whether it changed; or that there is none.
 ///
-/// All of it counts: comparing depths alone would leave a freed `best` in the slots above.
+/// All of it counts: comparing depths alone would leave a freed `best` in the slots above. In two words, so that a change,
+/// which is two of them, is handed on in registers.
 struct SlotState: Equatable {
-  let best: Unretained<Entry>
-  let depth: UInt32
-  let isSingle: Bool
+  /// The address of `best`; 0 where there is no slot.
+  private let address: UInt
+  private let depthAndIsSingle: UInt
+
+  static var none: SlotState { SlotState(address: 0, depthAndIsSingle: 0) }
+
+  init(best: Unretained<Entry>, depth: UInt32, isSingle: Bool) {
+    address = best.address
+    depthAndIsSingle = UInt(depth) << 1 | (isSingle ? 1 : 0)
+  }
+
+  private init(address: UInt, depthAndIsSingle: UInt) {
+    self.address = address
+    self.depthAndIsSingle = depthAndIsSingle
+  }
+
+  var isNone: Bool { address == 0 }
+  /// Only where there is a slot, as the others.
+  var best: Unretained<Entry> { Unretained(address: address) }
+  var depth: UInt32 { UInt32(truncatingIfNeeded: depthAndIsSingle >> 1) }
+  var isSingle: Bool { depthAndIsSingle & 1 == 1 }
+
+  /// The rank that the slot gives a child with a sequence number; nil where there is no slot.
+  func rank(_ sequence: UInt64) -> Rank? { isNone ? nil : Rank(depth: depth, sequence: sequence) }
+
+  /// Whether both lead to the same entry.
+  func leads(whereDoes other: SlotState) -> Bool { address == other.address }
+}
+
+/// What became of a slot.
+struct SlotChange {
+  let before: SlotState
+  let after: SlotState
+
+  init(from before: SlotState, to after: SlotState) {
+    self.before = before
+    self.after = after
+  }
+
+  /// Whether anything is different.
+  var isOne: Bool { before != after }
+  /// Whether lookups give something else.
+  var isOfAnswer: Bool { !before.leads(whereDoes: after) }
 }
 
 /// A child's place among those children of a node that have a slot for one key: by the depth of the child's slot, then by the child's

@@ -48,6 +48,31 @@ extension KeyIdentity: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
+/// A key in a context's dictionary of bindings: its identity, which the binding under it holds.
+@safe
+struct BoundKey: Hashable {
+  private let identity: Unretained<KeyIdentity>
+  init(_ identity: KeyIdentity) { self.identity = Unretained(identity) }
+
+  var id: UInt64 { identity.read { $0.id } }
+  static func == (left: BoundKey, right: BoundKey) -> Bool { left.identity == right.identity }
+  func hash(into hasher: inout Hasher) { hasher.combine(identity.address) }
+}
+
+/// How an entry holds its key: counted where the key has a name. A key without one is never freed, and counting its references
+/// would be a part of each `bind` that can be measured.
+@safe
+struct HeldKey: ~Copyable {
+  let identity: Unretained<KeyIdentity>
+
+  init(_ key: KeyIdentity) {
+    identity = Unretained(key)
+    if key.name != nil { identity.retain() }
+  }
+
+  deinit { if identity.read({ $0.name != nil }) { identity.release() } }
+}
+
 extension KeyIdentity: CustomStringConvertible {
   var description: String { describeKey(type.name, name) }
 }

@@ -12,18 +12,18 @@ extension Node {
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
-    if let place = providers.find(provider.key.id) {
+    if let place = providers.find(provider.keyID) {
       old = place.element.provider
       place.element.provider = provider
     } else {
       old = nil
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
-    if bindings.heldCount == 0 || bindings.entry(forKey: provider.key) == nil {
+    if bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       if provider.hasMade {
-        setEntry(provider.current, forKey: provider.key.id, initialCapacity: expected)
+        setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
       } else {
-        setEntry(provider, forKey: provider.key.id, initialCapacity: expected)
+        setEntry(provider, forKey: provider.keyID, initialCapacity: expected)
       }
     }
     if provider.hasMade, let made = provider.shown, made.kind == .owned {
@@ -37,8 +37,8 @@ extension Node {
   ///
   /// - Returns: The user's storages to be reset when the lock was given back.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
-    guard let place = providers.find(provider.key.id), place.element.provider === provider else { return [] }
-    providers.remove(provider.key.id)
+    guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
+    providers.remove(provider.keyID)
     showProvided(provider.key)
     return retire(provider, &garbage)
   }
@@ -61,7 +61,7 @@ extension Node {
 
   /// Makes the slot for a key show what the provider has, unless something is bound, which comes first.
   func showProvided(_ key: KeyIdentity) {
-    guard bindings.entry(forKey: key) == nil else { return }
+    guard heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
@@ -84,6 +84,6 @@ extension Node {
 /// An entry in the table of a context's providers.
 struct ProviderEntry: CompactTableElement {
   var provider: Provider
-  var key: UInt64 { provider.key.id }
+  var key: UInt64 { provider.keyID }
   static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
 }

@@ -62,13 +62,13 @@ extension Node {
 
   /// The place of what this node has under a key among what it has at all. Under the tree lock.
   fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
-    if let present = bindings.entry(forKey: key)?.binding ?? provider(key.id) { return present.serial }
+    if let present = heldBinding(key) ?? provider(key.id) { return present.serial }
     defer { nextSerial &+= 1 }
     return nextSerial
   }
 
   /// Makes the slot for a key show what this node has: a binding comes first. Under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
-    setEntry(bindings.entry(forKey: key)?.binding ?? provider(key.id)?.current, forKey: key.id)
+    setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }
 }

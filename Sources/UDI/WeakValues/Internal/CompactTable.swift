@@ -4,6 +4,12 @@ protocol CompactTableElement {
   var key: Key { get }
   /// Spreads keys over all bits of a word, the high ones above all. Not called while a table is small.
   static func hash(_ key: Key) -> UInt
+  /// Deinitialises an element that goes.
+  static func destroy(_ element: UnsafeMutablePointer<Self>)
+}
+
+extension CompactTableElement {
+  static func destroy(_ element: UnsafeMutablePointer<Self>) { unsafe element.deinitialize(count: 1) }
 }
 
 /// A hash table in one allocation, made for many small tables: eight bytes while it is empty, a dense array that is searched
@@ -31,9 +37,18 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   init() {}
 
+  /// The table again that `takeMemory` left empty: there must be one alone.
+  init(_ memory: UnsafeMutableRawPointer?) { unsafe base = memory }
+
+  /// Leaves the table empty, and its memory to the caller.
+  mutating func takeMemory() -> UnsafeMutableRawPointer? {
+    defer { unsafe base = nil }
+    return unsafe base
+  }
+
   deinit {
     if let base = unsafe base {
-      unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
+      unsafe forEachAddress { unsafe Element.destroy($0) }
       unsafe freeMemory(base)
     }
   }
@@ -115,7 +130,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
     guard let base = unsafe base else { return }
-    for index in 0..<capacity where isTaken(index) { unsafe body(Self.elements(base, capacity) + index) }
+    let (count, capacity) = (count, capacity)
+    let elements = unsafe Self.elements(base, capacity)
+    if capacity <= Self.denseLimit {
+      for index in 0..<count { unsafe body(elements + index) }
+    } else {
+      let tags = unsafe Self.tags(base)
+      for index in 0..<capacity where unsafe tags[index] != 0 { unsafe body(elements + index) }
+    }
   }
 
   private func isTaken(_ index: Int) -> Bool {
@@ -171,7 +193,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// Takes out all elements, but keeps the memory.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
-    unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
+    unsafe forEachAddress { unsafe Element.destroy($0) }
     unsafe Self.header(base).pointee.count = 0
     if capacity > Self.denseLimit { unsafe Self.tags(base).update(repeating: 0, count: capacity) }
   }
