@@ -110,9 +110,11 @@ extension UDIContext {
   @usableFromInline
   func add(_ offer: borrowing Offer) {
     offer.tellAttachment()
-    let binding = Binding.make(offer, binder: .context)
+    var binding = Optional(Binding.make(offer, binder: .context))
     let isMulti = offer.isMulti
-    change { node, garbage in node.bind(binding, moving: !isMulti, &garbage) }
+    change { node, garbage in
+      if let binding = binding.take() { node.bind(binding, moving: !isMulti, &garbage) }
+    }
   }
 }
 

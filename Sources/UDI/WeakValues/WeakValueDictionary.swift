@@ -194,7 +194,7 @@ extension WeakValueDictionary {
   /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   ///
   /// - Parameter initialCapacity: For how many entries to make room in an empty dictionary.
-  mutating func update(_ entry: WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
+  mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
     guard let place = storage.table.find(key) else {
       storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)

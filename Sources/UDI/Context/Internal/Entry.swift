@@ -33,24 +33,27 @@ class Entry: WeakEntry, @unchecked Sendable {
   final let site: CallSite
 
   /// - Parameter form: Of an object that is alive during the call. It is only referred to weakly.
-  init(_ kind: Kind, _ form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
     unsafe uncheckedKind = kind
     self.isExact = isExact && form.isComplete
-    heldKey = HeldKey(key)
+    heldKey = key
     self.site = site
     super.init(form)
   }
 
   /// An entry that refers to no object weakly.
-  init(_ kind: Kind, without form: StoredForm, key: KeyIdentity, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
     unsafe uncheckedKind = kind
     self.isExact = isExact && form.isComplete
-    heldKey = HeldKey(key)
+    heldKey = key
     self.site = site
     super.init(without: form)
   }
 
   final var key: KeyIdentity { heldKey.identity.object }
+
+  /// The key in a dictionary that has the entry.
+  final var boundKey: BoundKey { BoundKey(heldKey.identity) }
 
   /// The key's id.
   final var keyID: UInt64 { heldKey.identity.read { $0.id } }

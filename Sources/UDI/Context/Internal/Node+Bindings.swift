@@ -3,25 +3,30 @@ extension Node {
   /// Binds here. A binding under the same key is replaced.
   ///
   /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
-  func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
-    guard !isInert else { return }
-    binding.node = self
-    BindingAudit.note(binding.object, binding, self, &garbage)
-    binding.serial = nextSerial
-    nextSerial &+= 1
+  func bind(_ offered: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
+    let binding = consume offered
+    guard !isInert else { return garbage.add(binding) }
+    let new = Unretained(binding)
     let expected = Int(parent?.expectedKeys ?? 1)
-    let replaced = bindings.update(binding, forKey: BoundKey(binding.key), initialCapacity: expected)
-    let hasOthers = binding.enlist()
-    if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
-    setEntry(binding, forKey: binding.keyID, initialCapacity: expected)
-    if let replaced = replaced?.binding {
-      replaced.node = nil
-      replaced.delist()
-      garbage.add(replaced)
-    }
-    if moving, hasOthers {
-      InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+    // Handed over, so that its references are not counted up and down.
+    let replaced = bindings.update(consume binding, forKey: new.read { $0.boundKey }, initialCapacity: expected)
+    new.read { binding in
+      binding.node = self
+      BindingAudit.note(binding.object, binding, self, &garbage)
+      binding.serial = nextSerial
+      nextSerial &+= 1
+      let hasOthers = binding.enlist()
+      if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
+      setEntry(binding, forKey: binding.keyID, initialCapacity: expected)
+      if let replaced = replaced?.binding {
+        replaced.node = nil
+        replaced.delist()
+        garbage.add(replaced)
+      }
+      if moving, hasOthers {
+        InstanceChain.bindings(at: binding.form.address) { other in
+          if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+        }
       }
     }
     if bindings.looksForDeadEntries {
@@ -50,7 +55,7 @@ extension Node {
   }
 
   /// The binding in the dictionary, also where an override stands in front of it.
-  func heldBinding(_ key: KeyIdentity) -> Binding? { bindings.entry(forKey: BoundKey(key))?.binding }
+  func heldBinding(_ key: KeyIdentity) -> Binding? { bindings.entry(forKey: BoundKey(Unretained(key)))?.binding }
 
   /// The binding at this very node, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
@@ -78,7 +83,7 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.bindings.removeEntry(forKey: BoundKey(key)) { garbage.add(entry) }
+    if let entry = node.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
     delist()
     node.setEntry(node.provider(keyID)?.current, forKey: keyID)
   }

@@ -52,7 +52,7 @@ extension KeyIdentity: Hashable {
 @safe
 struct BoundKey: Hashable {
   private let identity: Unretained<KeyIdentity>
-  init(_ identity: KeyIdentity) { self.identity = Unretained(identity) }
+  init(_ identity: Unretained<KeyIdentity>) { self.identity = identity }
 
   var id: UInt64 { identity.read { $0.id } }
   static func == (left: BoundKey, right: BoundKey) -> Bool { left.identity == right.identity }
@@ -67,10 +67,19 @@ struct HeldKey: ~Copyable {
 
   init(_ key: KeyIdentity) {
     identity = Unretained(key)
-    if key.name != nil { identity.retain() }
+    if isCounted { identity.retain() }
   }
 
-  deinit { if identity.read({ $0.name != nil }) { identity.release() } }
+  private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
+
+  static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
+    if case .some(let name) = name { return HeldKey(type.read { KeyIdentity.of($0, name) }) }
+    return HeldKey(uncounted: type.read { Unretained($0.unnamed) })
+  }
+
+  deinit { if isCounted { identity.release() } }
+
+  private var isCounted: Bool { identity.read { $0.id & KeyIdentity.namedBit != 0 } }
 }
 
 extension KeyIdentity: CustomStringConvertible {

@@ -16,10 +16,10 @@ class MadeEntry: Entry, @unchecked Sendable {
     self.origin = origin.map { Unretained($0.object).address }
     owned = isWeak ? nil : made.object
     if isWeak {
-      super.init(.observed, made.form, key: provider.key, isExact: provider.makesExactType, provider.site)
+      super.init(.observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.site)
     } else {
       super.init(
-        made.isBox ? .boxed : .owned, without: made.form, key: provider.key, isExact: provider.makesExactType,
+        made.isBox ? .boxed : .owned, without: made.form, key: HeldKey(provider.key), isExact: provider.makesExactType,
         provider.site)
     }
   }

@@ -14,8 +14,8 @@ class Provider: Entry, @unchecked Sendable {
   struct Description: ~Copyable {
     let type: Any.Type
     let name: UDIName?
-    let lifetime: UDILifetime?
-    let metadata: Offer.Metadata?
+    var lifetime: UDILifetime?
+    var metadata: Offer.Metadata?
     let site: CallSite
     let isOnMainActor: Bool
     let completes: Bool
@@ -40,7 +40,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether that is the very type that lookups for its key normally name.
   let makesExactType: Bool
   /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context.
-  @exclusivity(unchecked) private final var uncheckedLifetime: UDILifetime?
+  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
   private let details: Offer.Metadata?
@@ -71,15 +71,17 @@ class Provider: Entry, @unchecked Sendable {
     let (identity, token) = TypeIdentity.andToken(of: description.type)
     madeType = description.type
     makesExactType = token.isExact
-    unsafe uncheckedLifetime = description.lifetime
-    usesDefaultLifetime = description.lifetime == nil
-    details = description.metadata
+    // Taken, not copied: the compiler copies an optional out of memory by way of its type's metadata, at many times the cost.
+    let lifetime = description.lifetime.take()
+    usesDefaultLifetime = lifetime == nil
+    unsafe uncheckedLifetime = consume lifetime
+    details = description.metadata.take()
     isOnMainActor = description.isOnMainActor
     completes = description.completes
     argumentTypesIfAny = argumentTypes
     self.isFactory = isFactory
     super.init(
-      .provider, without: .none, key: identity.read { KeyIdentity.of($0, description.name) }, isExact: token.isExact,
+      .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
       description.site)
   }
 
