@@ -40,7 +40,10 @@ struct LeakAuditTests {
         && issue.comments.contains { $0.rawValue.contains("Fixtures.swift:\(self.line)") }
     }
     expectNoLeaks(ignoring: [ViewModel.self]) { ViewModel().attached(to: AppContext).refreshLeaking() }
-    await expectNoLeaks { ViewModel().attached(to: AppContext).refresh() }
+    await expectNoLeaks {
+      await Task.yield()
+      ViewModel().attached(to: AppContext).refresh()
+    }
   }
 
   @Test("As a trait it fails the test")

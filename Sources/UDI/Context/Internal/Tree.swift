@@ -15,7 +15,8 @@
 /// Slots, parents and searches are *written* under the tree lock and the node's lock together, so that holding either is enough to
 /// *read* them. That is what makes lookups cheap: a lookup that goes down, or stays where it is, takes the lock of the
 /// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
-/// the child. Writers, `linkAll` and `find` take the tree lock.
+/// the child. Writers, `linkAll` and `find` take the tree lock. A node that nobody else can come to, because its context is just
+/// being made, or goes and never had children to come up from, is written without its own lock.
 ///
 /// **Making.** A factory runs under no lock. Who wants what another thread is making waits at a `Gate`, with no lock held, after it
 /// has noted under the tree lock what it waits for; and it does not begin to wait where that would close a circle of threads that
@@ -40,7 +41,7 @@
 /// own alive (`UDIContext.withNode`).
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any writer. A
-/// context's node is freed only after every child's pointer to it was cleared under that child's lock, and after
+/// context's node is freed only after every child's pointer to it was cleared under that child's lock, and, if it ever had one,
 /// its own lock was taken and given back once more, which waits for a lookup that came up before. An object's weak
 /// references are dead before its attachment is; whoever finds a dead binding first, a lookup or the attachment, withdraws it.
 enum Tree {

@@ -43,11 +43,6 @@ final class KeyIdentity: Sendable {
   }
 }
 
-extension KeyIdentity: Hashable {
-  static func == (left: KeyIdentity, right: KeyIdentity) -> Bool { left === right }
-  func hash(into hasher: inout Hasher) { hasher.combine(id) }
-}
-
 /// A key in a context's dictionary of bindings: its identity, which the binding under it holds.
 @safe
 struct BoundKey: Hashable {
