@@ -26,11 +26,6 @@ struct Lock: ~Copyable, Sendable {
     mutex._unsafeUnlock()
   }
 
-  /// For who has the guarded memory alone from now on, and is known to come after everybody who had the lock: tells the
-  /// thread sanitizer so.
-  @inline(__always)
-  borrowing func follow() { _ = handover.load(ordering: .acquiring) }
-
   /// Runs `body` with the lock taken.
   ///
   /// Nothing that `body` does may run user code or release a user's object: hand those out as its result.

@@ -110,6 +110,7 @@ extension UDIContext {
   @usableFromInline
   func add(_ offer: borrowing Offer) {
     offer.tellAttachment()
+    // To be taken, because a closure cannot consume a constant of its surroundings.
     var binding = Optional(Binding.make(offer, binder: .context))
     let isMulti = offer.isMulti
     change { node, garbage in

@@ -33,22 +33,26 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     // access to that is checked or known already.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 
-    init(_ table: consuming CompactTable<Pair>) { unsafe memory = table.takeMemory() }
-
-    deinit { if unsafe memory != nil { release() } }
-
-    @inline(never)
-    private func release() { _ = unsafe CompactTable<Pair>(memory) }
-
-    /// The table. It has `memory` alone in it, and so is where that is.
-    @inline(__always)
-    var table: CompactTable<Pair> {
-      unsafeAddress { unsafe UnsafePointer(place) }
-      unsafeMutableAddress { unsafe place }
+    init(_ table: consuming CompactTable<Pair>) {
+      assert(unsafe MemoryLayout<CompactTable<Pair>>.size == MemoryLayout<UnsafeMutableRawPointer?>.size)
+      unsafe memory = table.takeMemory()
     }
 
+    deinit { if unsafe memory != nil { freeTable() } }
+
+    @inline(never)
+    private func freeTable() { _ = unsafe CompactTable<Pair>(memory) }
+
     @inline(__always)
-    private var place: UnsafeMutablePointer<CompactTable<Pair>> {
+    var table: CompactTable<Pair> {
+      unsafeAddress { unsafe UnsafePointer(tablePointer) }
+      unsafeMutableAddress { unsafe tablePointer }
+    }
+
+    /// A table has one property, of the type of `memory`, and so is laid out as that; and a stored property of an object, which no
+    /// subclass or observer can stand in front of, stays where it is as long as the object does, which who uses the table holds.
+    @inline(__always)
+    private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
       unsafe withUnsafeMutablePointer(to: &memory) {
         unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: CompactTable<Pair>.self)
       }
@@ -71,7 +75,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     static func destroy(_ pair: UnsafeMutablePointer<Pair>) {
-      // Part by part: the whole, which is generic, would be taken apart by way of its metadata, at twice the cost.
+      // All its parts, one by one: the whole, which is generic, would be taken apart by way of its metadata, at twice the cost.
       unsafe pair.pointer(to: \.key).unsafelyUnwrapped.deinitialize(count: 1)
       unsafe pair.pointer(to: \.entry).unsafelyUnwrapped.deinitialize(count: 1)
     }

@@ -163,4 +163,78 @@ private final class Set: Shelf.Thing {}
     context.linkAll((any Service).self).forEach { _ in context.unbind((any Service).self, named: UDIName(observed!)) }
     #expect(observed == nil)
   }
+
+  /// The last reference to a name may be a binding's, and the name's `deinit` may use the library: no lock is held then.
+  @Test func aDyingNameUsesTheLibrary() {
+    let elsewhere = UDIContext(tag: "elsewhere")
+    let service = Plain()
+    let alive = Atomic<Int>(0)
+    func name(_ value: Int) -> UDIName {
+      alive.add(1, ordering: .relaxed)
+      return UDIName(
+        Sly(
+          value,
+          onDeath: {
+            alive.subtract(1, ordering: .relaxed)
+            elsewhere.bind(service, as: (any Other).self)
+          }))
+    }
+    do {
+      let (context, other) = (UDIContext(tag: "context"), UDIContext(tag: "other"))
+      // Bound again, taken back, moved, dead and found so.
+      for value in [0, 0, 1, 2] { context.bind(service, as: (any Service).self, named: name(value)) }
+      context.unbind((any Service).self, named: name(0))
+      other.bind(service, as: (any Service).self, named: name(1))
+      #expect(context.link((any Service).self, named: name(1)) == nil)
+      for value in 3..<100 { context.bind(Plain(), as: (any Service).self, named: name(value)) }
+      #expect(context.link((any Service).self, named: name(50)) == nil)
+      UDIContext.inert.bind(service, as: (any Service).self, named: name(100))
+      let before = alive.load(ordering: .relaxed)
+      #expect(before > 0, "what is bound keeps its name")
+    }
+    let after = alive.load(ordering: .relaxed)
+    #expect(after == 0)
+  }
+
+  /// Even where the only other binding with the name goes while the names are compared, and the context takes none.
+  @Test func aRefusedNameUsesTheLibrary() {
+    let elsewhere = UDIContext(tag: "elsewhere")
+    let service = Plain()
+    let isDead = Atomic<Bool>(false)
+    let holder = Mutex<UDIContext?>(UDIContext(tag: "holder"))
+    holder.withLock { $0 }?.bind(
+      service, as: (any Service).self,
+      named: UDIName(
+        Sly(1) {
+          isDead.store(true, ordering: .relaxed)
+          elsewhere.bind(service, as: (any Other).self)
+        }))
+    let sly = Sly(1, onComparison: { _ = holder.withLock { $0.take() } })
+    UDIContext.inert.bind(service, as: (any Service).self, named: UDIName(sly))
+    let hasDied = isDead.load(ordering: .relaxed)
+    #expect(hasDied)
+  }
+}
+
+/// A name that does something when it is compared, and when it dies.
+private final class Sly: Hashable, Sendable {
+  private let value: Int
+  private let onComparison: @Sendable () -> Void
+  private let onDeath: @Sendable () -> Void
+
+  init(_ value: Int, onComparison: @escaping @Sendable () -> Void = {}, onDeath: @escaping @Sendable () -> Void = {}) {
+    self.value = value
+    self.onComparison = onComparison
+    self.onDeath = onDeath
+  }
+
+  deinit { onDeath() }
+
+  static func == (left: Sly, right: Sly) -> Bool {
+    left.onComparison()
+    right.onComparison()
+    return left.value == right.value
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

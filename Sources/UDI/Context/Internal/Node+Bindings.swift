@@ -3,37 +3,45 @@ extension Node {
   /// Binds here. A binding under the same key is replaced.
   ///
   /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
-  func bind(_ offered: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    let binding = consume offered
+  func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
+    // A constant, because a parameter that is consumed cannot be referred to before.
+    let binding = consume new
     guard !isInert else { return garbage.add(binding) }
-    let new = Unretained(binding)
+    let reference = Unretained(binding)
     let expected = Int(parent?.expectedKeys ?? 1)
-    // Handed over, so that its references are not counted up and down.
-    let replaced = bindings.update(consume binding, forKey: new.read { $0.boundKey }, initialCapacity: expected)
-    new.read { binding in
-      binding.node = self
-      BindingAudit.note(binding.object, binding, self, &garbage)
-      binding.serial = nextSerial
-      nextSerial &+= 1
-      let hasOthers = binding.enlist()
-      if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
-      setEntry(binding, forKey: binding.keyID, initialCapacity: expected)
-      if let replaced = replaced?.binding {
-        replaced.node = nil
-        replaced.delist()
-        garbage.add(replaced)
-      }
-      if moving, hasOthers {
-        InstanceChain.bindings(at: binding.form.address) { other in
-          if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
-        }
-      }
-    }
+    // Handed over to the dictionary, so that references to it are not counted up and down.
+    let replaced = bindings.update(
+      consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
+    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if bindings.looksForDeadEntries {
       // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
       var alive: [AnyObject] = []
       for dead in bindings.deadEntriesInTurn(looks: 1, alive: &alive) { dead.binding.withdraw(&garbage) }
       garbage.add(alive as AnyObject)
+    }
+  }
+
+  /// Makes a binding known that the dictionary has got.
+  @inline(__always)
+  private func show(
+    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
+  ) {
+    binding.node = self
+    BindingAudit.note(binding.object, binding, self, &garbage)
+    binding.serial = nextSerial
+    nextSerial &+= 1
+    let hasOthers = binding.enlist()
+    if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
+    setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
+    if let replaced {
+      replaced.node = nil
+      replaced.delist()
+      garbage.add(replaced)
+    }
+    if moving, hasOthers {
+      InstanceChain.bindings(at: binding.form.address) { other in
+        if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+      }
     }
   }
 

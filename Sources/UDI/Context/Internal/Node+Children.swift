@@ -183,8 +183,7 @@ extension Node {
         // Waits for lookups that came up from a child before it was cut off.
         lock.withLock { slots = CompactTable() }
       } else {
-        // Nobody else can have come here, as nobody holds the context any more.
-        lock.follow()
+        // Nobody else can come here, as nobody holds the context any more.
         slots = CompactTable()
       }
     }

@@ -20,10 +20,10 @@ extension Node {
   private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = slots.find(key) else {
-        guard let entry else { return SlotChange(from: .none, to: .none) }
+        guard let entry else { return SlotChange(from: .absent, to: .absent) }
         let new = Slot(key: key, best: Unretained(entry), children: .none, depth: 0, isSingle: true)
         slots.insert(new, initialCapacity: initialCapacity)
-        return SlotChange(from: .none, to: new.state)
+        return SlotChange(from: .absent, to: new.state)
       }
       let before = slot.element.state
       guard let entry else { return SlotChange(from: before, to: followChildren(slot)) }
@@ -45,10 +45,11 @@ extension Node {
     let key = slot.element.key
     guard let first = slot.element.children.first else {
       slots.remove(key)
-      return .none
+      return .absent
     }
     let below: SlotState
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
+    assert(!below.isAbsent, "a child is known for a key that it has no slot for")
     slot.element.best = below.best
     slot.element.depth = below.depth + 1
     slot.element.isSingle = below.isSingle && slot.element.children.isOne
@@ -56,7 +57,7 @@ extension Node {
   }
 
   /// The state of the slot for a key.
-  private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .none }
+  private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .absent }
 
   /// Tells this node that its child's slot for a key has another rank or another answer.
   ///
@@ -70,19 +71,19 @@ extension Node {
   ) -> SlotChange {
     lock.withLock { () -> SlotChange in
       guard let slot = slots.find(key) else {
-        guard new != nil else { return SlotChange(from: .none, to: .none) }
+        guard new != nil else { return SlotChange(from: .absent, to: .absent) }
         let made = Slot(
           key: key, best: below.best, children: .one(.init(child)), depth: below.depth + 1, isSingle: below.isSingle)
         // Most contexts with something below them lead to several keys.
         slots.insert(made, initialCapacity: 4)
-        return SlotChange(from: .none, to: made.state)
+        return SlotChange(from: .absent, to: made.state)
       }
       let before = slot.element.state
       if old != new {
         if let old { slot.element.children.remove(at: old) }
         if let new {
           slot.element.children.insert(child, at: new) { other in
-            Rank(depth: other.slotState(key).depth, sequence: other.sequence)
+            unsafe other.slotState(key).rank(other.sequence).unsafelyUnwrapped
           }
         }
       }
@@ -96,7 +97,7 @@ extension Node {
   /// Corrects the nodes above after this node's slot for a key has changed. Ends at the first one whose own answer stays.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
-    while change.isOne, let parent = child.parent {
+    while change.isAny, let parent = child.parent {
       let sequence = child.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)

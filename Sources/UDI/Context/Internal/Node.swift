@@ -13,7 +13,7 @@ struct Node: Equatable, @unchecked Sendable {
   /// the thread sanitizer a change of one field is an access to the whole struct that it is in.
   private let base: UnsafeMutableRawPointer
 
-  /// Written under the tree lock and the node's, read under either.
+  /// Written under the tree lock and the node's, but where nobody else can come to the node (see `Tree.swift`); read under either.
   private struct Shared: ~Copyable {
     var parent: Node?
     var slots = CompactTable<Slot>()
@@ -109,7 +109,7 @@ extension Node {
   }
 }
 
-// MARK: - Written under the tree lock and the node's; read under either
+// MARK: - Written under the tree lock and mostly the node's; read under either
 
 extension Node {
   /// The parent; a context that goes clears this in its children first.

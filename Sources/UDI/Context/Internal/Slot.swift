@@ -34,7 +34,7 @@ struct SlotState: Equatable {
   private let address: UInt
   private let depthAndIsSingle: UInt
 
-  static var none: SlotState { SlotState(address: 0, depthAndIsSingle: 0) }
+  static var absent: SlotState { SlotState(address: 0, depthAndIsSingle: 0) }
 
   init(best: Unretained<Entry>, depth: UInt32, isSingle: Bool) {
     address = best.address
@@ -46,17 +46,17 @@ struct SlotState: Equatable {
     self.depthAndIsSingle = depthAndIsSingle
   }
 
-  var isNone: Bool { address == 0 }
-  /// Only where there is a slot, as the others.
+  var isAbsent: Bool { address == 0 }
+  /// As in the slot; where there is none this must not be asked.
   var best: Unretained<Entry> { Unretained(address: address) }
   var depth: UInt32 { UInt32(truncatingIfNeeded: depthAndIsSingle >> 1) }
   var isSingle: Bool { depthAndIsSingle & 1 == 1 }
 
   /// The rank that the slot gives a child with a sequence number; nil where there is no slot.
-  func rank(_ sequence: UInt64) -> Rank? { isNone ? nil : Rank(depth: depth, sequence: sequence) }
+  func rank(_ sequence: UInt64) -> Rank? { isAbsent ? nil : Rank(depth: depth, sequence: sequence) }
 
-  /// Whether both lead to the same entry.
-  func leads(whereDoes other: SlotState) -> Bool { address == other.address }
+  /// Whether both have the same `best`, or none.
+  func hasSameBest(as other: SlotState) -> Bool { address == other.address }
 }
 
 /// What became of a slot.
@@ -69,10 +69,10 @@ struct SlotChange {
     self.after = after
   }
 
-  /// Whether anything is different.
-  var isOne: Bool { before != after }
-  /// Whether lookups give something else.
-  var isOfAnswer: Bool { !before.leads(whereDoes: after) }
+  /// Whether anything changed.
+  var isAny: Bool { before != after }
+  /// Whether a lookup gives something else.
+  var isOfAnswer: Bool { !before.hasSameBest(as: after) }
 }
 
 /// A child's place among those children of a node that have a slot for one key: by the depth of the child's slot, then by the child's

@@ -5,8 +5,8 @@ import Synchronization
 /// The id is all that a lookup compares. Without a name it is the type's. With one it is a hash of both, so that a lookup
 /// can compute it without asking anyone; the rare second name with the same hash gets an id of its own (`KeyNames`).
 ///
-/// A binding holds its identity, and whoever changes the tree holds one besides, so that the last reference, whose
-/// release may run a user's `deinit`, never goes under a lock.
+/// An entry holds its key (`HeldKey`). The last reference to one with a name may run a user's `deinit`, so it never goes under a
+/// lock: whatever is dropped with an entry goes by way of `Garbage`, and whoever looks for a key holds it for the time of the call.
 final class KeyIdentity: Sendable {
   let id: UInt64
   /// Unowned: a `TypeIdentity` is never freed.
@@ -43,7 +43,8 @@ final class KeyIdentity: Sendable {
   }
 }
 
-/// A key in a context's dictionary of bindings: its identity, which the binding under it holds.
+/// The key of a context's dictionary of bindings, which does not count: the binding under it holds it (`HeldKey`), or, where it is
+/// only looked for, the caller does. So it must not be handed out of the dictionary to where the tree lock is not held.
 @safe
 struct BoundKey: Hashable {
   private let identity: Unretained<KeyIdentity>
@@ -51,10 +52,10 @@ struct BoundKey: Hashable {
 
   var id: UInt64 { identity.read { $0.id } }
   static func == (left: BoundKey, right: BoundKey) -> Bool { left.identity == right.identity }
-  func hash(into hasher: inout Hasher) { hasher.combine(identity.address) }
+  func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// How an entry holds its key: counted where the key has a name. A key without one is never freed, and counting its references
+/// How an entry holds its key: it counts as a reference where the key has a name. A key without one is never freed, and counting
 /// would be a part of each `bind` that can be measured.
 @safe
 struct HeldKey: ~Copyable {
@@ -68,6 +69,7 @@ struct HeldKey: ~Copyable {
   private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
 
   static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
+    // Not `if let`, which copies an optional that is nil at length.
     if case .some(let name) = name { return HeldKey(type.read { KeyIdentity.of($0, name) }) }
     return HeldKey(uncounted: type.read { Unretained($0.unnamed) })
   }

@@ -39,7 +39,8 @@ class Provider: Entry, @unchecked Sendable {
   let madeType: Any.Type
   /// Whether that is the very type that lookups for its key normally name.
   let makesExactType: Bool
-  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context.
+  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context. Not spelled with a question mark, which
+  /// would initialise it twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
