@@ -205,10 +205,12 @@ private final class Set: Shelf.Thing {}
     holder.withLock { $0 }?.bind(
       service, as: (any Service).self,
       named: UDIName(
-        Sly(1) {
-          isDead.store(true, ordering: .relaxed)
-          elsewhere.bind(service, as: (any Other).self)
-        }))
+        Sly(
+          1,
+          onDeath: {
+            isDead.store(true, ordering: .relaxed)
+            elsewhere.bind(service, as: (any Other).self)
+          })))
     let sly = Sly(1, onComparison: { _ = holder.withLock { $0.take() } })
     UDIContext.inert.bind(service, as: (any Service).self, named: UDIName(sly))
     let hasDied = isDead.load(ordering: .relaxed)
