@@ -158,14 +158,8 @@ extension UDIContext {
   func provide<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    guard entry.isFactory(of: type) else {
-      guard let made = try entry.obtain(self, [], isFresh: false) else {
-        return try lookUpAgain(entry, type, search, only: isOnly)
-      }
-      return made.value(as: type, isExact: entry.makes(type))
-    }
-    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
-    if let resolution = try provider.beginQuick(self) {
+    if let resolution = try entry.beginQuick(self, of: type) {
+      let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
       let found: Dependency?
       do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
       guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
@@ -180,6 +174,13 @@ extension UDIContext {
       }
       return found
     }
+    guard entry.isFactory(of: type) else {
+      guard let made = try entry.obtain(self, [], isFresh: false) else {
+        return try lookUpAgain(entry, type, search, only: isOnly)
+      }
+      return made.value(as: type, isExact: entry.makes(type))
+    }
+    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
     switch try provider.begin(self, [], isFresh: false) {
     case .found(let made): return made.value(as: type, isExact: true)
     case .gone: return try lookUpAgain(entry, type, search, only: isOnly)

@@ -149,18 +149,23 @@ extension Provider {
 
 // MARK: - The fast way, for what is made for the context that asks
 
-extension Provider {
-  /// Begins to make an instance by a factory without arguments, of which the graph has none: after it `endQuick` is called, or `failQuick`.
+extension Entry {
+  /// Begins to make an instance by a `Factory` of this very type, of which the graph has none: after it `endQuick` is called, or
+  /// `failQuick`.
   ///
-  /// - Returns: Nil where it has to be begun in the ordinary way.
+  /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
   @usableFromInline
-  final func beginQuick(_ context: UDIContext) throws -> Unretained<Resolution>? {
-    guard isQuick else { return nil }
+  final func beginQuick(_ context: UDIContext, of type: Any.Type) throws -> Unretained<Resolution>? {
+    guard isFactory(of: type) else { return nil }
+    let provider = unsafe unsafeDowncast(self, to: Provider.self)
+    guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
-    try resolution.read { try $0.push(self, context, nil, isShared: false) }
+    try resolution.read { try $0.push(provider, context, nil, isShared: false) }
     return resolution
   }
+}
 
+extension Provider {
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:
