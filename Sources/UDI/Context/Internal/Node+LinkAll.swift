@@ -67,7 +67,7 @@ extension Node {
           entries.append(binding)
           garbage.add(object)
         }
-        if let provider = node.provider(entry.key.id) { entries.append(provider) }
+        if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }
       return entries
@@ -191,7 +191,7 @@ final class FoundDependencies {
       if let object = entry.object { return .object(object, entry.form, isExact: isExact && entry.isExact) }
       let node = entry.node
       entry.withdraw(&garbage)
-      if node?.ownEntry(entry.key.id) != nil { hasUncovered = true }
+      if node?.ownEntry(entry.keyID) != nil { hasUncovered = true }
       return nil
     case .owned:
       guard let object = unsafe unsafeDowncast(entry, to: MadeEntry.self).owned else { return nil }

@@ -29,7 +29,7 @@ enum Deaths {
       node.diaryNumber = unsafe lastPlace
     }
     let death = Death(
-      key: binding.key.id, objectType: (binding as? DetailedBinding)?.objectType, site: binding.site,
+      key: binding.keyID, objectType: (binding as? DetailedBinding)?.objectType, site: binding.site,
       place: node.diaryNumber, noticed: .now)
     guard unsafe ring.count == UDIRecording.capacity else { return unsafe ring.append(death) }
     unsafe ring[oldest] = death

@@ -57,7 +57,7 @@ final class Substitute: MadeEntry, @unchecked Sendable {
 extension Node {
   /// What is to be found here under a key in any case. Under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
-    hasOverrides ? overrides.last { $0.key.id == key } : nil
+    hasOverrides ? overrides.last { $0.keyID == key } : nil
   }
 
   /// The place of what this node has under a key among what it has at all. Under the tree lock.
