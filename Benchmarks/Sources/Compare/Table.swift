@@ -12,6 +12,9 @@ struct Table {
   }
 
   let rows: [Row]
+  let countOfRounds: Int
+  /// How many of them no other program disturbed.
+  let countOfQuiet: Int
 
   var failures: [String] {
     rows.filter(\.isOver).map {
@@ -29,34 +32,64 @@ struct Table {
           row.scenario.limit.map(rounded) ?? "", rounded(count),
         ].map { right($0, 9) }.joined()
     }
-    return ([head] + lines).joined(separator: "\n")
+    let note =
+      countOfQuiet < 15
+      ? "\(countOfRounds) rounds, all but \(countOfQuiet) disturbed by other programs: the figures are of all, and say little"
+      : "\(countOfRounds) rounds, \(countOfRounds - countOfQuiet) disturbed by other programs and left out"
+    return ([head] + lines + [note]).joined(separator: "\n")
   }
 }
 
-/// Takes 15 samples of each scenario, each of at least 20 ms.
+/// Takes at least 15 samples of each scenario, each of at least 20 ms.
 func measure(_ scenarios: [Scenario]) -> Table {
-  let (rounds, sampleTime) = (15, 20_000_000.0)
-  var samples = [[Double]](repeating: [], count: scenarios.count)
-  for _ in 0..<rounds {
-    for (index, scenario) in scenarios.enumerated() {
-      var (time, operations) = (0.0, 0)
-      repeat {
-        time += scenario.run()
-        operations += scenario.operations
-      } while time < sampleTime
-      samples[index].append(time / Double(operations))
-    }
-  }
-  let medians = samples.map { $0.sorted()[rounds / 2] }
+  var rounds: [Round] = []
+  repeat { rounds.append(Round(scenarios)) } while undisturbed(rounds).count < 15 && rounds.count < 60
+  let quiet = undisturbed(rounds)
+  let counted = quiet.count < 15 ? rounds : quiet
+  let samples = scenarios.indices.map { index in counted.map { $0.samples[index] }.sorted() }
+  let medians = samples.map { $0[$0.count / 2] }
   let byName = Dictionary(uniqueKeysWithValues: zip(scenarios.map(\.name), medians))
   return Table(
     rows: scenarios.indices.map { index in
       let scenario = scenarios[index]
       return Table.Row(
-        scenario: scenario, minimum: samples[index].min() ?? 0, median: medians[index],
+        scenario: scenario, minimum: samples[index][0], median: medians[index],
         floor: scenario.comparedWith.flatMap { byName[$0] } ?? medians[0],
         above: scenario.above.flatMap { byName[$0] } ?? 0)
-    })
+    }, countOfRounds: rounds.count, countOfQuiet: quiet.count)
+}
+
+/// One sample of each scenario, in turn.
+private struct Round {
+  private(set) var samples: [Double] = []
+  /// The slowest of some samples of the floor, taken all along: it tells whether other programs had the machine meanwhile.
+  private(set) var slowestFloor = 0.0
+
+  /// - Parameter scenarios: The floor first.
+  init(_ scenarios: [Scenario]) {
+    for (index, scenario) in scenarios.enumerated() {
+      if index.isMultiple(of: 8) { slowestFloor = max(slowestFloor, sample(scenarios[0])) }
+      samples.append(sample(scenario))
+    }
+    slowestFloor = max(slowestFloor, sample(scenarios[0]))
+  }
+}
+
+/// The rounds in which the floor never took a tenth longer than it does at best. What is left out is told by the floor alone, so
+/// that it favours no scenario.
+private func undisturbed(_ rounds: [Round]) -> [Round] {
+  let best = rounds.map(\.slowestFloor).min() ?? 0
+  return rounds.filter { $0.slowestFloor <= best * 1.1 }
+}
+
+/// The nanoseconds of an operation.
+private func sample(_ scenario: Scenario) -> Double {
+  var (time, operations) = (0.0, 0)
+  repeat {
+    time += scenario.run()
+    operations += scenario.operations
+  } while time < 20_000_000
+  return time / Double(operations)
 }
 
 func pad(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
