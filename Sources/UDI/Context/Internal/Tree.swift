@@ -14,9 +14,9 @@
 ///
 /// Slots, parents and searches are *written* under the tree lock and the node's lock together, so that holding either is enough to
 /// *read* them; but for a node to which nobody else can come, because its context is just being made, or is going and never had
-/// children to come up from: there the tree lock is enough. That is what makes lookups cheap: a lookup that goes down, or stays where it is, takes the lock of the
-/// context it begins at and no other, also for an object bound far below; one that goes up locks each parent before it leaves
-/// the child. Writers, `linkAll` and `find` take the tree lock.
+/// children to come up from: there the tree lock is enough. That is what makes lookups cheap: a lookup that goes down, or stays
+/// where it is, takes the lock of the context it begins at and no other, also for an object bound far below; one that goes up
+/// locks each parent before it leaves the child. Writers, `linkAll` and `find` take the tree lock.
 ///
 /// **Making.** A factory runs under no lock. Who wants what another thread is making waits at a `Gate`, with no lock held, after it
 /// has noted under the tree lock what it waits for; and it does not begin to wait where that would close a circle of threads that

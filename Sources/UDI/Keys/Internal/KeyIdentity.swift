@@ -69,9 +69,8 @@ struct HeldKey: ~Copyable {
   private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
 
   static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
-    // Not `if let`, which copies an optional that is nil at length.
-    if case .some(let name) = name { return HeldKey(type.read { KeyIdentity.of($0, name) }) }
-    return HeldKey(uncounted: type.read { Unretained($0.unnamed) })
+    guard let name else { return HeldKey(uncounted: type.read { Unretained($0.unnamed) }) }
+    return HeldKey(type.read { KeyIdentity.of($0, name) })
   }
 
   deinit { if isCounted { identity.release() } }
