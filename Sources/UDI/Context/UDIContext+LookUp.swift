@@ -158,22 +158,40 @@ extension UDIContext {
   func provide<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    if let resolution = try entry.beginQuick(self, of: type) {
-      let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
-      let found: Dependency?
-      do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
-      guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
-      let isDone = unsafe withUnsafePointer(to: found) {
-        unsafe provider.endAtOnce(resolution, UnsafeRawPointer($0), size: MemoryLayout<Dependency>.size)
-      }
-      if isDone { return found }
-      if let form = StoredForm.of(found, as: type), form.isComplete {
-        provider.endQuick(self, resolution, form)
-      } else {
-        provider.endQuick(self, resolution, Made(found))
-      }
-      return found
+    guard let resolution = try entry.beginQuick(self, of: type) else {
+      return try provideAtLength(entry, type, search, only: isOnly)
     }
+    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
+    let found: Dependency?
+    do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
+    guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
+    let isDone = unsafe withUnsafePointer(to: found) {
+      unsafe provider.endAtOnce(resolution, UnsafeRawPointer($0), size: MemoryLayout<Dependency>.size)
+    }
+    if !isDone { endQuick(provider, resolution, found) }
+    return found
+  }
+
+  // What follows is out of line, so that what is mostly done is short.
+
+  @inlinable
+  @inline(never)
+  func endQuick<Dependency>(
+    _ provider: Factory<Dependency>, _ resolution: Unretained<Resolution>, _ found: Dependency
+  ) {
+    if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
+      provider.endQuick(self, resolution, form)
+    } else {
+      provider.endQuick(self, resolution, Made(found))
+    }
+  }
+
+  /// Gets an instance from an entry of any kind.
+  @inlinable
+  @inline(never)
+  func provideAtLength<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
+  ) throws -> Dependency? {
     guard entry.isFactory(of: type) else {
       guard let made = try entry.obtain(self, [], isFresh: false) else {
         return try lookUpAgain(entry, type, search, only: isOnly)
