@@ -32,10 +32,11 @@ struct Table {
           row.scenario.limit.map(rounded) ?? "", rounded(count),
         ].map { right($0, 9) }.joined()
     }
+    let disturbed = countOfRounds - countOfQuiet
     let note =
       countOfQuiet < 15
-      ? "\(countOfRounds) rounds, all but \(countOfQuiet) disturbed by other programs: the figures are of all, and say little"
-      : "\(countOfRounds) rounds, \(countOfRounds - countOfQuiet) disturbed by other programs and left out"
+      ? "\(countOfRounds) rounds, \(disturbed) disturbed by other programs: of these the least are counted, too. Try again."
+      : "\(countOfRounds) rounds, \(disturbed) disturbed by other programs and left out"
     return ([head] + lines + [note]).joined(separator: "\n")
   }
 }
@@ -45,7 +46,7 @@ func measure(_ scenarios: [Scenario]) -> Table {
   var rounds: [Round] = []
   repeat { rounds.append(Round(scenarios)) } while undisturbed(rounds).count < 15 && rounds.count < 60
   let quiet = undisturbed(rounds)
-  let counted = quiet.count < 15 ? rounds : quiet
+  let counted = rounds.sorted { $0.slowestFloor < $1.slowestFloor }.prefix(max(15, quiet.count))
   let samples = scenarios.indices.map { index in counted.map { $0.samples[index] }.sorted() }
   let medians = samples.map { $0[$0.count / 2] }
   let byName = Dictionary(uniqueKeysWithValues: zip(scenarios.map(\.name), medians))
