@@ -43,10 +43,11 @@ struct Table {
 
 /// Takes at least 15 samples of each scenario, each of at least 20 ms.
 func measure(_ scenarios: [Scenario]) -> Table {
+  let probe = Probe()
   var rounds: [Round] = []
-  repeat { rounds.append(Round(scenarios)) } while undisturbed(rounds).count < 15 && rounds.count < 60
+  repeat { rounds.append(Round(scenarios, probe)) } while undisturbed(rounds).count < 15 && rounds.count < 60
   let quiet = undisturbed(rounds)
-  let counted = rounds.sorted { $0.slowestFloor < $1.slowestFloor }.prefix(max(15, quiet.count))
+  let counted = rounds.sorted { $0.slowestProbe < $1.slowestProbe }.prefix(max(15, quiet.count))
   let samples = scenarios.indices.map { index in counted.map { $0.samples[index] }.sorted() }
   let medians = samples.map { $0[$0.count / 2] }
   let byName = Dictionary(uniqueKeysWithValues: zip(scenarios.map(\.name), medians))
@@ -63,24 +64,37 @@ func measure(_ scenarios: [Scenario]) -> Table {
 /// One sample of each scenario, in turn.
 private struct Round {
   private(set) var samples: [Double] = []
-  /// The slowest of some samples of the floor, taken all along: it tells whether other programs had the machine meanwhile.
-  private(set) var slowestFloor = 0.0
+  /// The slowest of some looks at the machine, taken all along.
+  private(set) var slowestProbe = 0.0
 
-  /// - Parameter scenarios: The floor first.
-  init(_ scenarios: [Scenario]) {
+  init(_ scenarios: [Scenario], _ probe: Probe) {
     for (index, scenario) in scenarios.enumerated() {
-      if index.isMultiple(of: 8) { slowestFloor = max(slowestFloor, sample(scenarios[0])) }
+      if index.isMultiple(of: 8) { slowestProbe = max(slowestProbe, probe.look()) }
       samples.append(sample(scenario))
     }
-    slowestFloor = max(slowestFloor, sample(scenarios[0]))
+    slowestProbe = max(slowestProbe, probe.look())
   }
 }
 
-/// The rounds in which the floor never took a tenth longer than it does at best. What is left out is told by the floor alone, so
+/// Tells whether other programs have the machine: by the time that floors take, on two threads as some scenarios have.
+private struct Probe: Sendable {
+  private let objects = [Plain(), Plain()]
+  private let floors: [Floor]
+
+  init() { floors = objects.map { Floor($0) } }
+
+  /// The nanoseconds of a floor.
+  func look() -> Double {
+    let count = 400_000
+    return onThreads(2) { index in for _ in 0..<count { opaque(floors[index].load()) } } / Double(count)
+  }
+}
+
+/// The rounds in which the floor never took a tenth longer than it does at best. What is left out is told by that alone, so
 /// that it favours no scenario.
 private func undisturbed(_ rounds: [Round]) -> [Round] {
-  let best = rounds.map(\.slowestFloor).min() ?? 0
-  return rounds.filter { $0.slowestFloor <= best * 1.1 }
+  let best = rounds.map(\.slowestProbe).min() ?? 0
+  return rounds.filter { $0.slowestProbe <= best * 1.1 }
 }
 
 /// The nanoseconds of an operation.
