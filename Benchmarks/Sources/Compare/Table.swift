@@ -41,7 +41,9 @@ struct Table {
   }
 }
 
-/// Takes at least 15 samples of each scenario, each of at least 20 ms.
+/// Takes samples of each scenario, each of at least 20 ms, until 15 rounds were undisturbed, or 60 were tried.
+///
+/// Of a machine that is never quiet the 15 least disturbed rounds count.
 func measure(_ scenarios: [Scenario]) -> Table {
   let probe = Probe()
   var rounds: [Round] = []

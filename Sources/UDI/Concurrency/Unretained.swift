@@ -4,7 +4,9 @@
 /// under a lock is what the library must never let happen. They are sound because of what the locks guard (`Tree.swift`):
 /// whoever frees a `Binding` or a `UDIAttachment` first takes it out, under the locks, of everything that
 /// refers to it in this way. So a reference that is read under a lock that guards it is to a living object until that
-/// lock is given back. A key is kept by the entry that refers to it, and one without a name for ever. That is the rule for every use, and why the type is marked safe: the compiler cannot check it.
+/// lock is given back. That is the rule for every use, and why the type is marked safe: the compiler cannot check it.
+///
+/// Keys need no lock: `HeldKey` counts those with a name, and those without one are never freed.
 @usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Equatable {

@@ -50,6 +50,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     super.init(without: form)
   }
 
+  /// What it is registered under. Counts a reference: where the id is enough ask for that.
   final var key: KeyIdentity { heldKey.identity.object }
 
   /// The key in a dictionary that has the entry.
