@@ -133,7 +133,7 @@ struct GuiseGuide {
     func didAttachContext() {}
   }
 
-  @Test func calls() throws {
+  @MainActor @Test func calls() throws {
     let context = UDIContext(tag: "App")
     let (plug, holder) = (Plug(), Holder())
     context.register((any Plugin).self) { Plug() }

@@ -1,25 +1,46 @@
-/// Releases an object on the main actor: at once where the caller is on it, otherwise as soon as the main actor is free.
+/// Releases a value on the main actor: at once where the caller is on it, otherwise as soon as the main actor is free.
 ///
-/// The caller must hold no other reference, or the last one may be released elsewhere after all: pass the object with
-/// `consume`. Not to be called under a lock. Where the main actor never runs again, the object is never released.
+/// The caller must hold no other reference, or the last one may be released elsewhere after all: pass the value with
+/// `consume`. Not to be called under a lock. Where the main actor never runs again, the value is never released.
 ///
-/// - Parameter object: The object, which need not be `Sendable`.
-func releaseOnMainActor(_ object: consuming AnyObject) {
-  if MainActorCheck.isOnMainActor {
-    _ = consume object
-    return
-  }
-  let parcel = Parcel(consume object)
-  Task.detached { @MainActor in parcel.empty() }
+/// - Parameter value: The value, an object for example, which need not be `Sendable`.
+func releaseOnMainActor(_ value: consuming Any) {
+  let parcel = Parcel()
+  parcel.add(consume value)
+  parcel.send()
 }
 
-/// Takes one object to the main actor.
-private final class Parcel: @unchecked Sendable {
-  // Unchecked: the thread that makes it only hands it over, and the main actor alone touches the object afterwards.
-  private var content: AnyObject?
+/// Takes objects to the main actor, to be released there.
+final class Parcel: @unchecked Sendable {
+  // Unchecked: the thread that makes it fills it and sends it, and the main actor alone touches it afterwards.
+  private var contents: [Any] = []
 
-  init(_ content: consuming AnyObject) { self.content = content }
+  func add(_ value: consuming Any) { contents.append(value) }
 
-  /// Releases the object here and now. The closure of a task may be destroyed on any thread; by then nothing is left in it.
-  @MainActor func empty() { content = nil }
+  /// Releases the contents on the main actor. Not to be called under a lock.
+  func send() {
+    if MainActorCheck.isOnMainActor { return contents = [] }
+    // What is left may go on any thread: the closure, and this parcel, which is empty by then.
+    Task.detached { @MainActor in self.contents = [] }
+  }
+}
+
+/// Owns something on behalf of the main actor: wherever its own last reference goes, the value is released there.
+///
+/// For what may be released on any thread, because a `Sendable` object holds it, and leads to objects that are not `Sendable`.
+@usableFromInline
+final class MainActorOwned<Value>: @unchecked Sendable {
+  // Unchecked: the value is only used on the main actor, which whoever asks for it sees to.
+  private var content: Value?
+
+  @usableFromInline
+  init(_ value: consuming Value) { content = value }
+
+  /// The value, to be used on the main actor.
+  @usableFromInline var value: Value { content.unsafelyUnwrapped }
+
+  deinit {
+    // Moved, so that this thread never holds the last reference.
+    releaseOnMainActor(content.take() as Any)
+  }
 }

@@ -121,13 +121,15 @@ extension UDIAttachment {
   ///
   /// - Returns: Nil where there is no context, or where something dead was found and has to be cleaned up.
   @inline(__always)
-  func attempt(_ type: TypeToken, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
+  func attempt(
+    _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer? {
     lock.lock()
     guard let context = unsafe attached else {
       lock.unlock()
       return nil
     }
-    let answer = context.withNode { unsafe $0.attempt(type.id, isExact: type.isExact, search, into: memory) }
+    let answer = context.withNode { unsafe $0.attempt(type.id, LookupForm(type, reach), search, into: memory) }
     lock.unlock()
     switch answer {
     case .dead, .asleep, .provided: return nil

@@ -41,7 +41,7 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     add(provider)
     return .of(provider)
@@ -72,7 +72,7 @@ extension UDIContext {
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     add(provider)
     return .of(provider)
@@ -105,7 +105,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
@@ -138,7 +138,7 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     add(provider)
@@ -170,7 +170,7 @@ extension UDIContext {
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     add(provider)
@@ -204,7 +204,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
     let provider = Factory(
       description, { _ in try factory() },

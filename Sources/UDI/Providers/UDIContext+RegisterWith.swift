@@ -28,7 +28,7 @@ extension UDIContext {
     _ factory: @escaping @Sendable (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -60,7 +60,7 @@ extension UDIContext {
     onCreate: @escaping @Sendable (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
@@ -90,7 +90,7 @@ extension UDIContext {
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -122,7 +122,7 @@ extension UDIContext {
     onCreate: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
@@ -154,7 +154,7 @@ extension UDIContext {
     _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -188,7 +188,7 @@ extension UDIContext {
     onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: true)
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)

@@ -253,10 +253,11 @@ import UDI
     #expect(Set(linked.withLock { $0 }).count == 1)
   }
 
-  @Test func aProviderDoesNotServeItself() async {
-    await #expect(processExitsWith: .failure) {
-      UDIContext(tag: "x").register(Plain.self) { Plain() }.implements(Plain.self)
-    }
+  @Test func aProviderServesItsOwnTypeAlready() {
+    let plain = Plain()
+    context.register(Plain.self) { plain }.implements(Plain.self).implements(Plain.self) { _ in Plain() }
+    #expect(context.link(Plain.self) === plain)
+    #expect(context.registrations(of: Plain.self).count == 1)
   }
 
   @Test func whatTheFactoryLackedIsReported() {

@@ -39,7 +39,7 @@ extension Survey {
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
-    if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
+    if let other = candidates.first(where: { $0.satisfies(conforms) }) { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
   }
 

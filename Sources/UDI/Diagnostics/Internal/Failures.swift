@@ -55,6 +55,8 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .onlyOnMainActor: .onlyOnMainActor
+    case .notSendable: .notSendable
+    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).name)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
     case .unhashable(let types): .argumentsNotHashable(typeNames(types))
     case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)

@@ -4,11 +4,16 @@ final class Alias: Provider, @unchecked Sendable {
   // Unchecked: it adds constants.
   let target: Provider
   private let convert: (Made) -> Made?
+  private let convertsOnMainActor: Bool
 
   @usableFromInline
-  init(_ description: consuming Description, of target: Provider, _ convert: @escaping (Made) -> Made?) {
+  init(
+    _ description: consuming Description, of target: Provider, convertsOnMainActor: Bool,
+    _ convert: @escaping (Made) -> Made?
+  ) {
     self.target = target
     self.convert = convert
+    self.convertsOnMainActor = convertsOnMainActor
     super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
   }
 
@@ -16,11 +21,13 @@ final class Alias: Provider, @unchecked Sendable {
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
     if let present = converted(from: made) { return present }
+    // Only now: what was converted before may be given anywhere.
+    if convertsOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
     guard let converted = convert(made) else { throw ProviderFailure.notConvertible(from: target.madeType) }
     let other = Tree.change { garbage -> Made? in
       // Only what the provider shows, which is the same object; and only while both are registered.
       guard node != nil, let original = target.shown, let present = original.made else { return nil }
-      garbage.add(present.object)
+      garbage.add(present.object, of: original)
       guard present.object === made.object else { return nil }
       // Another thread may have been faster; what it made of it is the one then.
       if let other = shown?.made(from: made) { return other }

@@ -54,6 +54,26 @@ extension Provider {
     if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
   }
 
+  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
+  /// elsewhere.
+  ///
+  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
+  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
+    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
+      return
+    }
+    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+      throw ProviderFailure.argumentNotSendable(type(of: argument))
+    }
+  }
+
+  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
+  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
+    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
+  }
+
   /// What tells apart the instances that are kept for different arguments.
   private final func keyForKeeping(_ arguments: [Any]) throws -> ArgumentKey? {
     guard arguments.count == argumentTypes.count else {
@@ -118,7 +138,7 @@ extension Provider {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
     if let (holder, creation) = making.keeping {
-      holder.storage?.store(UDIMade(made: made, provider: id))
+      holder.storage?.store(UDIMade(made: made, provider: self))
       holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
@@ -155,7 +175,10 @@ extension Entry {
   ///
   /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
   @usableFromInline
-  final func beginQuick(_ context: UDIContext, of type: Any.Type) throws -> Unretained<Resolution>? {
+  final func beginQuick(
+    _ context: UDIContext, of type: Any.Type, _ reach: Reach
+  ) throws -> Unretained<Resolution>? {
+    if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
