@@ -37,7 +37,7 @@ final class MainActorOwned<Value>: @unchecked Sendable {
   init(_ value: consuming Value) { content = value }
 
   /// The value, to be used on the main actor.
-  @usableFromInline var value: Value { content.unsafelyUnwrapped }
+  @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
     // Moved, so that this thread never holds the last reference.

@@ -29,10 +29,10 @@ extension UDIContext {
     case .provided(let entry):
       do {
         found = try provide(entry, type, reach, search, only: false)
-      } catch { throw explained(error, type, name, search) { $0 is Dependency } }
+      } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
     case .nothing, .dead, .asleep: break
     }
-    guard let found else { throw linkError(type, name, search) { $0 is Dependency } }
+    guard let found else { throw linkError(type, name, reach, search) { $0 is Dependency } }
     return found
   }
 

@@ -252,7 +252,7 @@ extension UDIContext {
       let (found, isExact) = try provide(type, name, reach, search, arguments, isFresh: isFresh, reports: false)
       guard let dependency = found.value(as: type, isExact: isExact) else { throw Provider.nothing }
       return dependency
-    } catch { throw explained(error, type, name, search) { $0 is Dependency } }
+    } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
   }
 
   /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.

@@ -126,6 +126,7 @@ struct Garbage {
   /// Adds an object that was loaded from an entry, only to look at it. If nobody else holds it any more this is where it dies; so one that is not
   /// `Sendable` is given back to the main actor.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) {
+    Schedule.reached(.loadedToLook)
     guard entry.reach == .mainActor else { return add(object) }
     let parcel = parcel ?? Parcel()
     parcel.add(object)

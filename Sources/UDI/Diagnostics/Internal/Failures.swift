@@ -8,9 +8,9 @@ extension UDIContext {
   /// - Parameter conforms: Whether an object is of the type asked for.
   @usableFromInline
   func linkError(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
-    let explanation = explanation(type, name, search, limit: Self.limit, conforms: conforms)
+    let explanation = explanation(type, name, search, reach, limit: Self.limit, conforms: conforms)
     // Another thread may have been faster than the explanation.
     if case .found(let place) = explanation.cause {
       return UDILinkError(explanation: explanation.with(.cameLater(place)))
@@ -23,11 +23,13 @@ extension UDIContext {
   /// - Parameter conforms: Whether an object is of the type asked for.
   @usableFromInline
   func explained(
-    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ conforms: (AnyObject) -> Bool
   ) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
     return UDILinkError(
-      explanation: explanation(type, name, search, limit: Self.limit, failure: failure.cause, conforms: conforms))
+      explanation: explanation(
+        type, name, search, reach, limit: Self.limit, failure: failure.cause, conforms: conforms))
   }
 
   /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse.

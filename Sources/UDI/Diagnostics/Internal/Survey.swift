@@ -5,6 +5,8 @@ struct Survey {
     let kind: UDIExplanation.Finding.Kind
     let key: KeyIdentity
     let site: CallSite
+    /// Where it may be used; for what is dead it does not matter.
+    var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
     var noticed: ContinuousClock.Instant?
@@ -159,12 +161,12 @@ extension Node {
     if let substitute = override(key.id), let made = substitute.made {
       garbage.add(made.object, of: substitute)
       let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
-      findings.append(.init(kind: .override, key: key, site: substitute.site, objectType: madeType))
+      findings.append(.init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
     if let binding = ownBinding(key) {
       garbage.add(binding)
       if let object = binding.object {
-        findings.append(.init(kind: .live, key: key, site: binding.site, objectType: type(of: object)))
+        findings.append(.init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
         garbage.add(object, of: binding)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
@@ -177,8 +179,8 @@ extension Node {
       let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
-        ))
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach, objectType: madeType,
+          provider: provider))
       if let made { garbage.add(made.object, of: provider) }
     }
     return findings
