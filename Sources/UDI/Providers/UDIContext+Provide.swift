@@ -50,6 +50,7 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)

@@ -71,6 +71,7 @@ extension UDIContext {
     _ factory: @escaping (UDIContext) throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
@@ -169,6 +170,7 @@ extension UDIContext {
     _ factory: @escaping () throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let factory = factory
