@@ -61,7 +61,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
     case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
-    case .cycle: "Link one of them later: in `onCreate`, or where it is used."
+    case .cycle:
+      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
     case .contextGone:
       """

@@ -37,7 +37,7 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing == .unique ? ArgumentKey(arguments) : keyForKeeping(arguments)
+    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments)
     switch sharing {
     case .unique: break
     case .graph:
@@ -46,7 +46,7 @@ extension Provider {
       return try beginShared(context, key, resolution)
     }
     try rejectOtherActors()
-    try resolution.read { try $0.push(self, context, key, isShared: false) }
+    try resolution.read { try $0.push(self, context, key, isShared: false, isFresh: isFresh) }
     return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
   }
 
@@ -97,7 +97,7 @@ extension Provider {
             return .found(kept)
           }
           try rejectOtherActors()
-          try resolution.object.push(self, owner, arguments, isShared: true)
+          try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
           holder.end(creation, .undecided)
           throw error
@@ -123,7 +123,7 @@ extension Provider {
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
-    if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
     resolution.read { $0.pop() }
   }
 
@@ -160,7 +160,7 @@ extension Entry {
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
-    try resolution.read { try $0.push(provider, context, nil, isShared: false) }
+    try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
     return resolution
   }
 }
