@@ -256,6 +256,41 @@ import UDI
       #expect(made.count == 1 && misuse.map(\.kind) == [.notMade])
     }
   }
+
+  final class Outer: Sendable {
+    let inner: Inner?
+    init(_ inner: Inner?) { self.inner = inner }
+  }
+
+  final class Inner: Sendable {
+    let outer: Outer?
+    init(_ outer: Outer?) { self.outer = outer }
+  }
+
+  /// The graph shares one instance in a link: asking for what is being made for another context is a cycle, not a second one.
+  @Test func whatTheGraphMakesIsNotMadeForAnotherContextMeanwhile() throws {
+    let made = Tally()
+    let child = try context.makeChild(tag: "child", search: .ancestors)
+    context.register(Outer.self, lifetime: .graph) { context in
+      made.add()
+      return Outer(context.tag == "child" ? context.link(Inner.self) : nil)
+    }
+    context.register(Inner.self, lifetime: .context) { context in Inner(try context.require(Outer.self)) }
+    let (outer, misuse) = MisuseLog.during { child.link(Outer.self) }
+    #expect(outer != nil && outer?.inner == nil && made.count == 1)
+    let path = ["UDITests.CycleTests.Outer", "UDITests.CycleTests.Inner", "UDITests.CycleTests.Outer"]
+    #expect(misuse.count == 1 && misuse.first?.message.hasPrefix(path.joined(separator: " → ")) == true)
+    // With arguments as well; others than those that are being made for are another instance.
+    context.register(Outer.self, named: "n", lifetime: .graph) { (context, number: Int) in
+      made.add()
+      let other = context.parent ?? context
+      return number > 2 ? Outer(nil) : Outer(Inner(try other.require(Outer.self, named: "n", with: number | 1)))
+    }
+    let error = #expect(throws: UDILinkError.self) { try child.require(Outer.self, named: "n", with: 1) }
+    #expect(error?.cause == .cycle(Array(repeating: "UDITests.CycleTests.Outer named \"n\"", count: 2)))
+    #expect(try child.require(Outer.self, named: "n", with: 3).inner == nil)
+    #expect(made.count == 3)
+  }
 }
 
 extension UDILinkError {

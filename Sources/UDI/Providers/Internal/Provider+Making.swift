@@ -160,12 +160,23 @@ extension Entry {
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
+    if kind == .graphProvider, provider.mayShareWhatLookupsPass {
+      // At length, where that is found.
+      if resolution.read({ $0.shares(provider.id) }) { return nil }
+    }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
     return resolution
   }
 }
 
 extension Provider {
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
+  /// cast. Not where it is known that all it makes are objects.
+  @inline(__always)
+  fileprivate final var mayShareWhatLookupsPass: Bool {
+    plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
+  }
+
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:

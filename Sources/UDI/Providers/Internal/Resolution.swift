@@ -81,7 +81,8 @@ extension Resolution {
   /// - Parameters:
   ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
   ///   - isFresh: Whether it makes another instance in any case, which nobody shares.
-  /// - Throws: `ProviderFailure.cycle` if it runs already, for the same context and arguments.
+  /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
+  ///   instance, the same context.
   @inline(__always)
   func push(
     _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
@@ -110,8 +111,9 @@ extension Resolution {
       // nothing yet, the completion that runs is that of a fresh instance.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
+      // The graph shares one instance, for whichever context it was made.
       let isSame =
-        canBeTheSame && frame.context == place && frame.arguments?.object == arguments
+        canBeTheSame && (isOfGraph || frame.context == place) && frame.arguments?.object == arguments
         && (arguments != nil || !provider.hasArguments)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
@@ -218,6 +220,9 @@ extension Resolution {
     unsafe place.element.made.form.write(place.element.made.object, to: memory)
     return true
   }
+
+  /// Whether something is shared of what a provider made without arguments.
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
     guard let arguments else { return unsafe graph.find(provider.id)?.element.made }
