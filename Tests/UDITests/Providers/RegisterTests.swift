@@ -116,6 +116,7 @@ import UDI
     #expect(misuse.first?.message == "The factory of UDITests.Alpha threw: OutOfOrder(code: 7)")
   }
 
+  /// Nil is an answer, and no misuse.
   @Test func aFactoryMayReturnNil() {
     for lifetime in [UDILifetime.unique, .graph, .weak, .context] {
       let name = UDIName(lifetime.name)
@@ -123,9 +124,25 @@ import UDI
       let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: name) }
       #expect(error?.cause == .factoryReturnedNil)
       let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self, named: name) }
-      #expect(linked == nil && misuse.count == 1)
-      #expect(misuse.first?.message.hasPrefix("The factory of UDITests.Alpha named ") == true)
+      #expect(linked == nil && misuse.isEmpty)
     }
+    context.register((any Alpha).self) { (_, _: Int) in nil }.implements((any Gamma).self)
+    let (others, misuse) = MisuseLog.during {
+      (
+        context.link((any Alpha).self, with: 5), context.linkFresh((any Alpha).self, with: 5),
+        context.linkAll((any Alpha).self, named: "context"), context.link((any Gamma).self, with: 5),
+        context.registrations(of: (any Alpha).self).map { $0.key.name == nil ? nil : $0.link() }
+      )
+    }
+    #expect(others.0 == nil && others.1 == nil && others.2.isEmpty && others.3 == nil)
+    #expect(others.4.count == 5 && others.4.allSatisfy { $0 == nil })
+    #expect(misuse.isEmpty)
+    // What requires it says that it could not be made.
+    context.register((any Beta).self) { context in Made(parts: [try context.require((any Alpha).self, named: "unique")])
+    }
+    let (beta, complaints) = MisuseLog.during { context.link((any Beta).self) }
+    #expect(beta == nil && complaints.map(\.kind) == [.notMade])
+    #expect(complaints.first?.message.hasSuffix("It was asked for when UDITests.Beta was made.") == true)
   }
 
   @Test func whatAMissSays() throws {
