@@ -92,11 +92,15 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ convert: @escaping @Sendable (Dependency) -> Other
   ) -> UDIRegistration {
+    let isExact = isOfExactType
     serve(type, name, CallSite(fileID, line)) { made in
-      made.value(as: Dependency.self, isExact: true).map { Made(convert($0)) }
+      made.value(as: Dependency.self, isExact: isExact).map { Made(convert($0)) }
     }
     return self
   }
+
+  /// Whether the provider makes values of this very type, and not of another one of the same name.
+  @usableFromInline var isOfExactType: Bool { entry.makes(Dependency.self) }
 
   @usableFromInline
   func serve(_ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ convert: @escaping (Made) -> Made?) {
@@ -187,7 +191,13 @@ extension UDIRegistration {
 
   private func give() -> Dependency? {
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
-    guard entry is Provider else { return entry.load(as: Dependency.self) }
-    return context?.give(entry, Dependency.self, .local)
+    guard !(entry is Provider) else { return context?.give(entry, Dependency.self, .local) }
+    var bound: Dependency?
+    // As lookups do it: what was stored as another type of the same name is cast.
+    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
+      unsafe entry.answer(isExact: TypeToken.of(Dependency.self).isExact, into: UnsafeMutableRawPointer(memory))
+    }
+    if case .object(let object) = answer { return object as? Dependency }
+    return bound
   }
 }

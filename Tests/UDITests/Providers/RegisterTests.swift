@@ -304,6 +304,42 @@ import UDI
     #expect(registration.link() == nil && registration.context == nil)
   }
 
+  /// Two types that are one dependency, because they have one name: an object of the one is never handed out as the other.
+  @Test func registrationsOfTypesThatShareTheirNameAreCast() {
+    typealias Brief = (() -> Void) -> Void
+    typealias Lasting = (@escaping () -> Void) -> Void
+    final class Box<Content>: Sendable {}
+    let (brief, lasting) = (Box<Brief>(), Box<Lasting>())
+    func check<Other>(_ box: Box<Other>) {
+      for isBound in [true, false] {
+        let context = UDIContext(tag: "context")
+        if isBound {
+          context.bind(box, as: Box<Other>.self)
+        } else {
+          context.register(Box<Other>.self, lifetime: .context) { box }
+        }
+        let (asBrief, asLasting) = (
+          context.registrations(of: Box<Brief>.self), context.registrations(of: Box<Lasting>.self)
+        )
+        #expect(asBrief.count == 1 && asLasting.count == 1)
+        #expect(
+          asBrief.first?.link().map { ObjectIdentifier($0) == ObjectIdentifier(brief) }
+            == (box is Box<Brief> ? true : nil))
+        #expect(
+          asLasting.first?.link().map { ObjectIdentifier($0) == ObjectIdentifier(lasting) }
+            == (box is Box<Lasting> ? true : nil))
+        guard !isBound else { continue }
+        asBrief.first?.implements((any Alpha).self) { Made("brief", parts: [$0]) }
+        asLasting.first?.implements((any Beta).self) { Made("lasting", parts: [$0]) }
+        let (made, misuse) = MisuseLog.during { (context.link((any Alpha).self), context.link((any Beta).self)) }
+        #expect((made.0 != nil) == (box is Box<Brief>) && (made.1 != nil) == (box is Box<Lasting>))
+        #expect(misuse.map(\.kind) == [.notMade])
+      }
+    }
+    check(brief)
+    check(lasting)
+  }
+
   // MARK: linkAll, registrations
 
   @Test func linkAllGoesOverBindingsAndProviders() throws {
