@@ -17,10 +17,10 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
   private nonisolated(unsafe) var isWeak = false
-  /// Guarded by `lock`: the contexts that own the object: mostly the one whose provider made it.
-  private nonisolated(unsafe) var owners: [Owner] = []
+  /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
+  private(set) nonisolated(unsafe) var owners: [Owner] = []
 
-  private struct Owner {
+  struct Owner {
     weak var context: UDIContext?
   }
 
@@ -90,7 +90,8 @@ extension UDIAttachment {
   func setOwner(_ context: UDIContext) {
     Tree.change { garbage in
       let alive = lock.withLock { unsafe owners.compactMap(\.context) }
-      lock.withLock { unsafe owners = (alive + [context]).map { Owner(context: $0) } }
+      let all = alive.contains(context) ? alive : alive + [context]
+      lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
       // Loaded from weak references, and so perhaps the last ones.
       for owner in alive { garbage.add(owner) }
       guard let present = lock.withLock({ unsafe attached }) else { return }

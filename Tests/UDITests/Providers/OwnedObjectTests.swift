@@ -1,5 +1,6 @@
 import Testing
-import UDI
+// For what attachments note of their owners.
+@testable import UDI
 
 /// What a provider makes takes part in the tree, without keeping it alive.
 @Suite struct OwnedObjectTests {
@@ -120,5 +121,19 @@ import UDI
       #expect(again?.attachedContext === root)
     }
     #expect(gone == nil)
+  }
+
+  @Test func eachOwnerIsNotedOnce() throws {
+    let member = Member()
+    let (context, other) = (UDIContext(tag: "context"), UDIContext(tag: "other"))
+    context.register((any Service).self, lifetime: .context) { member }
+    other.register((any Service).self, lifetime: .context) { member }
+    for _ in 0..<10 {
+      #expect(context.link((any Service).self) === member && other.link((any Service).self) === member)
+      context.provide(member, as: (any Other).self)
+      context.reset()
+      other.reset()
+    }
+    #expect(unsafe member._attachedContext.owners.map(\.context) == [context, other])
   }
 }
