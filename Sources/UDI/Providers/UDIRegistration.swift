@@ -150,8 +150,10 @@ extension UDIContext {
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       node.wake(self, search, for: nil)
-      change { node, _ in node.remember(self) }
-      return node.registrations(of: .of(type), search).map { .of($0) }
+      let found = node.registrations(of: .of(type), search)
+      // Where it has a parent, that knows it, and hands it on when the two part.
+      change { node, _ in if node.parent == nil { node.remember(self) } }
+      return found.map { .of($0) }
     }
   }
 

@@ -340,6 +340,43 @@ import UDI
     check(lasting)
   }
 
+  /// However a context came to have no parent.
+  @Test func aRegistrationKnowsItsContextAsLongAsThatLives() throws {
+    let bound = Plain()
+    func listed(_ make: (UDIContext) throws -> UDIContext) rethrows -> (UDIContext, UDIRegistration<any Service>) {
+      let root = UDIContext(tag: "root")
+      let child = try make(root)
+      child.multiBind(bound, as: (any Service).self)
+      return (child, root.registrations(of: (any Service).self)[0])
+    }
+    // The parent dies with the end of each of these calls.
+    let (child, registration) = try listed { try $0.makeChild(tag: "child") }
+    #expect(registration.context === child)
+    let (below, other) = try listed { try $0.makeChild(tag: "middle").makeChild(tag: "below") }
+    #expect(other.context === below)
+    let root = UDIContext(tag: "root")
+    try root.addChild(child)
+    #expect(registration.context === child)
+    root.removeChild(child)
+    #expect(registration.context === child)
+    try below.addChild(child)
+    below.removeChild(tag: "child")
+    #expect(registration.context === child && registration.link() === bound)
+
+    // A root lists what is bound in it itself, and a child what is above it.
+    let alone = UDIContext(tag: "alone")
+    alone.multiBind(bound, as: (any Service).self)
+    #expect(alone.registrations(of: (any Service).self)[0].context === alone)
+    let leaf = try alone.makeChild(tag: "leaf", search: .ancestors)
+    #expect(leaf.registrations(of: (any Service).self)[0].context === alone)
+    leaf.multiBind(bound, as: (any Service).self)
+    let own = leaf.registrations(of: (any Service).self, search: .local)[0]
+    leaf.removeFromParent()
+    #expect(own.context === leaf)
+    own.unregister()
+    #expect(own.context == nil)
+  }
+
   // MARK: linkAll, registrations
 
   @Test func linkAllGoesOverBindingsAndProviders() throws {
