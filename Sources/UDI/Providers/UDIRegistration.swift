@@ -78,6 +78,9 @@ extension UDIRegistration {
 
   /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
   ///
+  /// What is made of an instance that its context owns is owned as well; what is made of one that is kept weakly is given again as
+  /// long as that instance lives and somebody holds what was made of it.
+  ///
   /// - Parameters:
   ///   - type: The other type.
   ///   - name: Its name, if any.

@@ -270,6 +270,94 @@ import UDI
     #expect(Set(linked.withLock { $0 }).count == 1)
   }
 
+  final class Model: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  /// Made of a model, which it does not hold.
+  final class View: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  /// What was made of an instance that is gone is given no more, even if somebody holds it.
+  @Test func whatIsMadeOfAWeakInstanceGoesWithIt() {
+    let made = Tally()
+    context.register(Model.self, lifetime: .weak) {
+      made.add()
+      return Model(made.count)
+    }
+    .implements(View.self) { View($0.number) }
+    .implements(Int.self) { $0.number }
+    var views: [View?] = []
+    for round in 1...20 {
+      // The next one may well be where this one was.
+      let model = context.link(Model.self)
+      #expect(model?.number == round)
+      for _ in 0..<2 { views.append(context.link(View.self)) }
+      #expect(views.suffix(2).map { $0?.number } == [round, round])
+      #expect(views[views.count - 1] === views[views.count - 2])
+      #expect(context.link(Int.self) == round)
+      withExtendedLifetime(model) {}
+    }
+    // Nobody holds a model now.
+    #expect(context.link(View.self)?.number == 21)
+    #expect(context.link(View.self)?.number == 22)
+    #expect(context.link(Int.self) == 23)
+    withExtendedLifetime(views) {}
+  }
+
+  /// Neither is an instance kept by what is made of it, nor that by the alias.
+  @Test func whatIsMadeOfAWeakInstanceIsKeptWeakly() {
+    let converted = Tally()
+    context.register(Model.self, lifetime: .weak) { Model(1) }
+      .implements(View.self) { model in
+        converted.add()
+        return View(model.number)
+      }
+    let model = context.link(Model.self)
+    weak var view: View?
+    do {
+      let held = context.link(View.self)
+      #expect(held != nil && held === context.link(View.self) && converted.count == 1)
+      view = held
+    }
+    #expect(view == nil)
+    #expect(context.link(View.self) != nil && converted.count == 2)
+    withExtendedLifetime(model) {}
+  }
+
+  @Test func whatIsMadeOfWhatWasMadeOfAWeakInstance() {
+    let converted = Tally()
+    context.register(Model.self, lifetime: .weak) { Model(1) }.implements(View.self) { View($0.number) }
+    context.registrations(of: View.self)[0].implements((any Gamma).self) { _ in
+      converted.add()
+      return Made()
+    }
+    let (model, view) = (context.link(Model.self), context.link(View.self))
+    let gamma = context.link((any Gamma).self)
+    #expect(gamma != nil && gamma === context.link((any Gamma).self) && converted.count == 1)
+    withExtendedLifetime((model, view)) {}
+  }
+
+  @Test func threadsGetTheSameOfAWeakInstance() {
+    for _ in 0..<50 {
+      let context = UDIContext(tag: "context")
+      let meeting = Meeting(4)
+      context.register(Model.self, lifetime: .weak) { Model(1) }.implements(View.self) { View($0.number) }
+      let model = context.link(Model.self)
+      let views = Locked<[View?]>([])
+      onThreads(4) { _ in
+        meeting.arrive()
+        let view = context.link(View.self)
+        views.withLock { $0.append(view) }
+      }
+      #expect(views.withLock { views in views[0] != nil && views.allSatisfy { $0 === views[0] } })
+      withExtendedLifetime(model) {}
+    }
+  }
+
   @Test func aProviderDoesNotServeItself() async {
     await #expect(processExitsWith: .failure) {
       UDIContext(tag: "x").register(Plain.self) { Plain() }.implements(Plain.self)
