@@ -11,8 +11,9 @@ extension UDIContext {
   /// - Complexity: O(depth) to rule out a cycle, which a context without children skips; and for each of the k keys
   ///   that are bound in `child` or below it, O(log siblings) on every level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
-    try change { (node, _) throws(UDITreeError) in
+    try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in try node.adopt(childNode, child, context: self) }
+      UDIAttachment.breakCircles(&garbage)
     }
   }
 

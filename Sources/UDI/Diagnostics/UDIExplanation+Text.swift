@@ -71,7 +71,8 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .argumentNotSendable: "Pass Sendable arguments, or register the factory on the main actor for these."
     case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
-    case .cycle: "Link one of them later: in `onCreate`, or where it is used."
+    case .cycle:
+      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
     case .contextGone:
       """

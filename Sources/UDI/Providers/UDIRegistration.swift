@@ -109,10 +109,16 @@ extension UDIRegistration {
 
   /// Where what is registered may be used.
   @usableFromInline var reach: Reach { entry.reach }
+
+  /// Whether the provider makes values of this very type, and not of another one of the same name.
+  @usableFromInline var isOfExactType: Bool { entry.makes(Dependency.self) }
 }
 
 extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
+  ///
+  /// What is made of an instance that its context owns is owned as well; what is made of one that is kept weakly is given again as
+  /// long as that instance lives and somebody holds what was made of it.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -128,8 +134,9 @@ extension UDIRegistration where Dependency: Sendable {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ convert: @escaping @Sendable (Dependency) -> Other
   ) -> UDIRegistration {
+    let isExact = isOfExactType
     serve(type, name, .anywhere, convertsOnMainActor: false, CallSite(fileID, line)) { made in
-      made.value(as: Dependency.self, isExact: true).map { Made(convert($0)) }
+      made.value(as: Dependency.self, isExact: isExact).map { Made(convert($0)) }
     }
     return self
   }
@@ -184,14 +191,12 @@ extension UDIRegistration {
     _ convert: @escaping (Dependency) -> Other
   ) {
     Reach.mainActor.assertIsolation(Dependency.self)
-    let convert = MainActorOwned(convert)
+    let (convert, isExact) = (MainActorOwned(convert), isOfExactType)
     serve(type, name, reach, convertsOnMainActor: true, site) { made in
-      made.value(as: Dependency.self, isExact: true).map { Made(convert.value($0)) }
+      made.value(as: Dependency.self, isExact: isExact).map { Made(convert.value($0)) }
     }
   }
 }
-
-// MARK: - Listing
 
 // MARK: - Listing
 
@@ -212,8 +217,10 @@ extension UDIContext {
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       node.wake(self, search, for: nil)
-      change { node, _ in node.remember(self) }
-      return node.registrations(of: .of(type), search).map { .of($0) }
+      let found = node.registrations(of: .of(type), search)
+      // Where it has a parent, that knows it, and hands it on when the two part.
+      change { node, _ in if node.parent == nil { node.remember(self) } }
+      return found.map { .of($0) }
     }
   }
 
@@ -254,14 +261,13 @@ extension UDIRegistration {
   private func give(_ reach: Reach) -> Dependency? {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }), !entry.registered.isRefused(to: reach) else { return nil }
-    guard entry is Provider else {
-      // Its recorded words are only those of this type if both are the key's very type: a few types share their name, and so
-      // their key, with another one.
-      guard entry.registered.fits(LookupForm(.of(Dependency.self), reach)) else {
-        return entry.object as? Dependency
-      }
-      return entry.load(as: Dependency.self)
+    guard !(entry is Provider) else { return context?.give(entry, Dependency.self, reach, .local) }
+    var bound: Dependency?
+    // As lookups do it: what was stored as another type of the same name is cast.
+    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
+      unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }
-    return context?.give(entry, Dependency.self, reach, .local)
+    if case .object(let object) = answer { return object as? Dependency }
+    return bound
   }
 }

@@ -64,6 +64,7 @@ extension Node {
       for reference in bindings(keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
+        node.keepTrackOfContext()
         // Not what the slot points at: a test may have put something in front.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           entries.append(binding)

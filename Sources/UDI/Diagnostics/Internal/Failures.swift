@@ -32,12 +32,13 @@ extension UDIContext {
         type, name, search, reach, limit: Self.limit, failure: failure.cause, conforms: conforms))
   }
 
-  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse.
+  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse, nor that a
+  /// factory says that there is nothing.
   @usableFromInline
   func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?) {
     let message: String
     switch error {
-    case ProviderFailure.nothing: return
+    case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
       let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
       message = [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " ")

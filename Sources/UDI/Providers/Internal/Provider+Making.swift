@@ -37,7 +37,7 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing == .unique ? ArgumentKey(arguments) : keyForKeeping(arguments)
+    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments)
     switch sharing {
     case .unique: break
     case .graph:
@@ -46,7 +46,7 @@ extension Provider {
       return try beginShared(context, key, resolution)
     }
     try rejectOtherActors()
-    try resolution.read { try $0.push(self, context, key, isShared: false) }
+    try resolution.read { try $0.push(self, context, key, isShared: false, isFresh: isFresh) }
     return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
   }
 
@@ -117,7 +117,7 @@ extension Provider {
             return .found(kept)
           }
           try rejectOtherActors()
-          try resolution.object.push(self, owner, arguments, isShared: true)
+          try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
           holder.end(creation, .undecided)
           throw error
@@ -143,7 +143,7 @@ extension Provider {
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
-    if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
     resolution.read { $0.pop() }
   }
 
@@ -183,12 +183,23 @@ extension Entry {
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
-    try resolution.read { try $0.push(provider, context, nil, isShared: false) }
+    if kind == .graphProvider, provider.mayShareWhatLookupsPass {
+      // At length, where that is found.
+      if resolution.read({ $0.shares(provider.id) }) { return nil }
+    }
+    try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
     return resolution
   }
 }
 
 extension Provider {
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
+  /// cast. Not where it is known that all it makes are objects.
+  @inline(__always)
+  fileprivate final var mayShareWhatLookupsPass: Bool {
+    plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
+  }
+
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:

@@ -115,6 +115,15 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls what is to be called at the end of the outermost link.
   func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
 
+  /// Whether it keeps something that it made without arguments, and then whether weakly. Under the tree lock.
+  ///
+  /// - Returns: Nil if it does not keep it, or no more.
+  func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
+    guard let shown, let present = shown.made else { return nil }
+    garbage.add(present.object, of: shown)
+    return present.object === made.object ? shown.owned == nil : nil
+  }
+
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     switch try begin(context, arguments, isFresh: isFresh) {

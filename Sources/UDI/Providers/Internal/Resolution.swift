@@ -8,7 +8,7 @@
 final class Resolution {
   /// A factory that runs.
   struct Frame {
-    // The link that runs it holds all of them.
+    // The link that runs it holds all of them; for a completion's, `completions` does.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
     let arguments: Unretained<ArgumentKey>?
@@ -26,12 +26,35 @@ final class Resolution {
   @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
 
   /// What is to be called at the end of the outermost link.
-  @exclusivity(unchecked) private var completions: [() -> Void] = []
-  @exclusivity(unchecked) private var isCompleting = false
+  @exclusivity(unchecked) private var completions: [Completion] = []
+  /// Which of them runs.
+  @exclusivity(unchecked) private var runningCompletion: Int?
+  /// How many of the frames, the outermost ones, stand for completions and not for factories: see `complete`.
+  @exclusivity(unchecked) private var completionFrames = 0
   /// Whether there may be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
 
   init() {}
+
+  /// Something to call at the end of the outermost link: the completion of what a factory has made.
+  struct Completion {
+    let provider: Provider
+    let made: Made
+    let context: UDIContext
+    let arguments: [Any]
+    /// Tells the arguments apart.
+    let key: ArgumentKey?
+    /// The completion during which it was made, by its place among all.
+    fileprivate var cause: Int?
+
+    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: [Any]) {
+      self.provider = provider
+      self.made = made
+      context = making.context
+      self.arguments = arguments
+      key = making.arguments
+    }
+  }
 
   private struct GraphElement: CompactTableElement {
     /// The provider's `id`.
@@ -55,11 +78,17 @@ extension Resolution {
 
   /// Notes that a factory begins.
   ///
-  /// - Throws: `ProviderFailure.cycle` if it runs already, for the same context and arguments.
+  /// - Parameters:
+  ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
+  ///   - isFresh: Whether it makes another instance in any case, which nobody shares.
+  /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
+  ///   instance, the same context.
   @inline(__always)
-  func push(_ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool) throws {
+  func push(
+    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
+  ) throws {
     if unsafe frames.isDeep || frames.contains(provider) {
-      try rejectCycle(provider, context, arguments, isShared: isShared)
+      try rejectCycle(provider, context, arguments, isShared: isShared, isFresh: isFresh)
     }
     unsafe frames.append(
       Frame(
@@ -68,18 +97,23 @@ extension Resolution {
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
   ) throws {
     let (reference, place) = (Unretained(provider), Unretained(context))
+    let isOfGraph = provider.sharing == .graph && !isFresh
     var nesting = 0
     var latest: Int?
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // Of what is kept another thread may be the maker: that a thread waits for itself is found where it would begin to.
+      // Whoever waits for an instance that it makes itself is found before: `Creation.prepareToWait`. And where the graph shares
+      // nothing yet, the completion that runs is that of a fresh instance.
+      let isOfCompletion = unsafe index < completionFrames
+      let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
+      // The graph shares one instance, for whichever context it was made.
       let isSame =
-        !isShared && frame.context == place && frame.arguments?.object == arguments
+        canBeTheSame && (isOfGraph || frame.context == place) && frame.arguments?.object == arguments
         && (arguments != nil || !provider.hasArguments)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
@@ -96,15 +130,15 @@ extension Resolution {
   }
 
   /// Adds something to call at the end of the outermost link, when everything it made can be seen.
-  func atEnd(_ completion: @escaping () -> Void) {
+  func atEnd(_ completion: Completion) {
     unsafe hasRemains = true
+    var completion = completion
+    completion.cause = unsafe runningCompletion
     unsafe completions.append(completion)
   }
 
   @inline(never)
   private func endOutermost() {
-    // Inside a completion that linked something.
-    if unsafe isCompleting { return }
     if unsafe !completions.isEmpty { complete() }
     unsafe hasRemains = false
     // Taken out before it is released: a `deinit` may link, and that is another outermost link.
@@ -123,19 +157,43 @@ extension Resolution {
   /// The memory of graphs up to this size is kept from one link to the next.
   private static var keptCapacity: Int { 64 }
 
+  /// Calls the completions; one may link more, whose completions come behind.
+  ///
+  /// While one runs, there is a frame for what it completes, and outside that one for each completion that led to it. So
+  /// completions that make each other for ever are found as factories are that do.
   private func complete() {
-    unsafe isCompleting = true
-    // A completion may link more, whose completions come behind.
     var next = 0
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
+      unsafe runningCompletion = next
+      pushFrames(leadingTo: next)
+      completion.provider.complete(completion.made, completion.context, completion.arguments)
+      unsafe completionFrames = 0
+      unsafe frames.count = 0
       next += 1
-      completion()
     }
-    unsafe isCompleting = false
-    var called: [() -> Void] = []
+    unsafe runningCompletion = nil
+    var called: [Completion] = []
     unsafe swap(&called, &completions)
     _ = consume called
+  }
+
+  private func pushFrames(leadingTo completion: Int) {
+    var chain: [Int] = []
+    var next: Int? = completion
+    while let index = next {
+      chain.append(index)
+      next = unsafe completions[index].cause
+    }
+    for index in chain.reversed() {
+      // What the frame refers to is held by `completions`.
+      let cause = unsafe completions[index]
+      unsafe frames.append(
+        Frame(
+          provider: Unretained(cause.provider), context: Unretained(cause.context),
+          arguments: cause.key.map { Unretained($0) }))
+    }
+    unsafe completionFrames = frames.count
   }
 
   /// The keys of the factories that run, from one of them on.
@@ -146,7 +204,8 @@ extension Resolution {
   /// The keys of the factories that run, from the one on that makes something.
   func path(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
-    return path(from: unsafe (0..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
+    return path(
+      from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
   }
 }
 
@@ -161,6 +220,9 @@ extension Resolution {
     unsafe place.element.made.form.write(place.element.made.object, to: memory)
     return true
   }
+
+  /// Whether something is shared of what a provider made without arguments.
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
     guard let arguments else { return unsafe graph.find(provider.id)?.element.made }
