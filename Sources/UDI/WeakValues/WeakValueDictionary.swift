@@ -45,7 +45,12 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      unsafeAddress { unsafe UnsafePointer(tablePointer) }
+      // Not by way of `tablePointer`: taking an address to change something counts as a change, and threads read at the same time.
+      _read {
+        var table = unsafe CompactTable<Pair>(memory)
+        defer { _ = unsafe table.takeMemory() }
+        yield table
+      }
       unsafeMutableAddress { unsafe tablePointer }
     }
 
