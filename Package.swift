@@ -42,6 +42,8 @@ let package = Package(
       name: "Stress", dependencies: ["UDI", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
     // For a leak checker.
     .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
+    // What has to be tried in a process or with compiler flags of its own.
+    .executableTarget(name: "Edges", dependencies: ["UDI"], path: "Tests/Edges", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
       swiftSettings: settings),

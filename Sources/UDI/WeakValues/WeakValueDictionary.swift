@@ -164,7 +164,8 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      preconditionFailure(
+      // Not a precondition: release builds would stop without the message, and `-Ounchecked` would not stop.
+      fatalError(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )
     }
