@@ -26,7 +26,11 @@ let package = Package(
     .library(name: "UDITesting", targets: ["UDITesting"]),
   ],
   targets: [
-    .target(name: "UDI", swiftSettings: settings),
+    .target(
+      name: "UDI",
+      // For `pthread_getattr_np`, which Linux's C libraries declare only to those who ask for more than the standard.
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      swiftSettings: settings),
     .target(name: "UDITesting", dependencies: ["UDI"], swiftSettings: settings),
     .executableTarget(
       name: "QuickStart",
