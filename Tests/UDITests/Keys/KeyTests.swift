@@ -84,6 +84,26 @@ private final class Set: Shelf.Thing {}
     #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
   }
 
+  /// NaN is not equal to itself, but a name made of it is.
+  @Test func aNameOfWhatIsNotEqualToItself() throws {
+    let context = UDIContext(tag: "context")
+    let (first, second) = (Plain(), Plain())
+    let name = UDIName(Double.nan)
+    let (copy, other) = (name, UDIName(Double.nan))
+    try #require(name == copy && name != other)
+    for _ in 0..<4000 { context.bind(first, as: (any Service).self, named: name) }
+    for _ in 0..<4000 { context.multiBind(first, as: (any Service).self, named: copy) }
+    #expect(boundHere(context).count == 1)
+    context.bind(second, as: (any Service).self, named: other)
+    #expect(context.link((any Service).self, named: copy) === first)
+    #expect(context.link((any Service).self, named: other) === second)
+    #expect(context.linkAll((any Service).self).count == 2)
+    context.unbind((any Service).self, named: copy)
+    #expect(context.link((any Service).self, named: name) == nil)
+    context.unbind((any Service).self, named: other)
+    #expect(boundHere(context).isEmpty)
+  }
+
   @Test @MainActor func aNameIsTheSameHoweverItIsMade() {
     func make<Value: Hashable>(_ value: Value) -> UDIName { UDIName(value) }
     #expect(make("x") == "x")
