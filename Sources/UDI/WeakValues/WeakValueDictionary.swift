@@ -45,7 +45,12 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      unsafeAddress { unsafe UnsafePointer(tablePointer) }
+      // Not by way of `tablePointer`: taking an address to change something counts as a change, and threads read at the same time.
+      _read {
+        var table = unsafe CompactTable<Pair>(memory)
+        defer { _ = unsafe table.takeMemory() }
+        yield table
+      }
       unsafeMutableAddress { unsafe tablePointer }
     }
 
@@ -159,7 +164,8 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      preconditionFailure(
+      // Not a precondition: release builds would stop without the message, and `-Ounchecked` would not stop.
+      fatalError(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )
     }

@@ -81,12 +81,30 @@ import UDI
     context.register((any Alpha).self) { (context, depth: Int) in
       Made("\(depth)", parts: depth == 0 ? [] : [try context.require((any Alpha).self, with: depth - 1)])
     }
-    #expect(try context.require((any Alpha).self, with: 100) is Made)
     context.register((any Beta).self) { (context, depth: Int) in
       Made("\(depth)", parts: [try context.require((any Beta).self, with: depth + 1)])
     }
-    let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
-    #expect(error?.isCycle == true)
+    onDeepThread { [context] in
+      #expect(throws: Never.self) { try context.require((any Alpha).self, with: 100) }
+      let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
+      #expect(error?.cause == .cycle(["UDITests.Beta", "UDITests.Beta"]))
+    }
+  }
+
+  /// A factory that goes on under other names would overflow the stack; it is an error with the innermost keys before that.
+  @Test func withoutEndOnASmallStack() {
+    @Sendable func register(_ number: Int) {
+      context.register((any Alpha).self, named: UDIName(number)) { context in
+        register(number + 1)
+        return try context.require((any Alpha).self, named: UDIName(number + 1))
+      }
+    }
+    register(0)
+    onDeepThread(stackSize: 1 << 20) { [context] in
+      let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: 0) }
+      guard case .cycle(let path) = error?.cause else { return #expect(Bool(false), "it is a cycle") }
+      #expect(path.count == 11)
+    }
   }
 
   /// The same provider for another context is no cycle: here each asks the parent's.

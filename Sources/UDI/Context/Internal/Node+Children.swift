@@ -52,7 +52,9 @@ extension Node {
     let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
     nextChildSequence += 1
-    precondition(newSequence < Rank.sequenceLimit, "a context has room for \(Rank.sequenceLimit) children in its life")
+    guard newSequence < Rank.sequenceLimit else {
+      fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
+    }
     defer {
       if !child.sleep.isEmpty {
         child.noteSleepBelow()

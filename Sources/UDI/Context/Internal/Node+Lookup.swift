@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The one path of all lookups: every verb, wrapper and search ends in `Node.answer`.
 
 /// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs,
@@ -46,14 +44,11 @@ extension Node {
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
     if lock.withLock({ !sleep.isEmpty }) { return .asleep }
-    let here =
-      KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
     let key: KeyIdentity
-    if let here {
-      guard here.type === identity, here.name == name else { return .nothing }
+    if let here = self.key(behind: KeyIdentity.hashedID(identity, name)), here.type === identity, here.name == name {
       key = here
     } else {
-      // Here is no such key; there may be one above, or one whose id is not its hash.
+      // Here is no such key, or another name with the same hash. There may be one above, or one whose id is not its hash.
       guard let known = KeyNames.identity(identity, name) else {
         // A set-up block above may be the first to use it.
         return sleepsAbove(search) ? .asleep : .nothing

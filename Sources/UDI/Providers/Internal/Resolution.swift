@@ -18,6 +18,9 @@ final class Resolution {
   /// one waits, which it says under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
+  /// The thread's stack, once it was asked for.
+  @exclusivity(unchecked) private var stack: Range<UInt>?
+
   /// What this thread waits for. Under the tree lock.
   var waitingFor: Creation?
 
@@ -75,6 +78,8 @@ final class Resolution {
 extension Resolution {
   /// So often may a factory be inside itself, with other arguments or contexts each time, before that is taken for a cycle.
   private static var deepestNesting: Int { 200 }
+  /// So many factories inside one another are taken for one that registers itself anew, however much stack is left.
+  private static var frameLimit: Int { 1000 }
 
   /// Notes that a factory begins.
   ///
@@ -82,7 +87,7 @@ extension Resolution {
   ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
   ///   - isFresh: Whether it makes another instance in any case, which nobody shares.
   /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
-  ///   instance, the same context.
+  ///   instance, the same context; or if too many run.
   @inline(__always)
   func push(
     _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
@@ -118,7 +123,20 @@ extension Resolution {
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
-    if unsafe frames.isDeep { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+    if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+  }
+
+  /// Whether there are too many factories inside one another, or too little stack is left for one more.
+  private func isTooDeep() -> Bool {
+    guard unsafe frames.isDeep else { return false }
+    if unsafe frames.count >= Self.frameLimit { return true }
+    if unsafe stack == nil { unsafe stack = currentStack() }
+    var mark: UInt8 = 0
+    let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
+    // Code that brought a stack of its own is somewhere else; nobody knows how much of that is left.
+    guard let stack = unsafe stack, stack.contains(here) else { return false }
+    // What the error needs, and whatever factories do between two looks.
+    return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
   /// Notes that the innermost factory has ended, and, if it was the outermost one too, ends the link: calls what was to be called
@@ -261,9 +279,9 @@ private struct FrameStack: ~Copyable {
 
   deinit { unsafe frames.deallocate() }
 
-  /// So many factories inside one another are taken for one that registers itself anew.
+  /// Whether there are so many factories inside one another that the stack is to be looked at.
   @inline(__always)
-  var isDeep: Bool { count >= 1000 }
+  var isDeep: Bool { count >= 16 }
 
   /// Whether a provider's factory runs.
   @inline(__always)
