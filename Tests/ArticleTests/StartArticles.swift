@@ -77,6 +77,7 @@ extension Mixer {
     #expect(shop.context(at: ["Checkout", "Payment"]) === payment)
     #expect(payment.path == ["Checkout", "Payment"])
     #expect(throws: UDITreeError.self) { try payment.addChild(checkout) }
+    withExtendedLifetime(shop) {}
   }
 
   @Test func searches() {
@@ -116,6 +117,11 @@ extension Mixer {
     #expect(!isThere && lobby.link(Host.self) != nil && isThere)
     lobby.reset()
     #expect(!isThere)
+  }
+
+  @Test func aRootIsNotHeldByItsChildren() throws {
+    let child = try UDIContext(tag: "Root").makeChild(tag: "Child")
+    #expect(child.parent == nil)
   }
 
   @Test func concurrency() async throws {
