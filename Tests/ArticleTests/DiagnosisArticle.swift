@@ -28,6 +28,18 @@ import UDITesting
     #expect(!json.isEmpty)
   }
 
+  @Test func recording() async {
+    // In a process of its own: the switch is for all of it.
+    await #expect(processExitsWith: .success) {
+      UDIRecording.isOn = false
+      #expect(
+        AppContext.explain((any Cart).self).description.contains(
+          "Cart is registered in this tree now. Whether one was there and has died was not recorded: set"))
+      UDIRecording.isOn = true
+      #expect(AppContext.explain((any Cart).self).wasRecording)
+    }
+  }
+
   @Test func changes() async throws {
     let context = AppContext
     context.register((any Store).self, lifetime: .context) { Database(path: "", clock: SystemClock()) }

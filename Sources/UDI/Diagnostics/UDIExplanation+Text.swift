@@ -4,8 +4,27 @@ extension UDIExplanation: CustomStringConvertible {
     ([summary] + (advice.map { [$0] } ?? []) + details).joined(separator: "\n")
   }
 
-  /// The cause, in a line.
+  /// The cause, in a line; and what cannot be known, where no records were kept.
   public var summary: String {
+    guard isUncertain else { return decision }
+    return "\(decision) \(Self.missingRecords)"
+  }
+
+  /// Whether the cause may be another one, of which there would be a record.
+  private var isUncertain: Bool {
+    guard !wasRecording else { return false }
+    switch cause {
+    case .notRegistered, .otherNames, .otherType, .outOfReach, .unattached: return true
+    default: return false
+    }
+  }
+
+  private static var missingRecords: String {
+    "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know."
+  }
+
+  /// The cause alone, in a line.
+  private var decision: String {
     switch cause {
     case .found(let place): found(place)
     case .cameLater(let place):
@@ -23,7 +42,7 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is out of reach: it is registered in \(spell(place.path)), at \(site(place.finding)), and was looked for \(range)."
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
-    case .notRegistered: "No \(key) is registered in this tree."
+    case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
@@ -54,6 +73,11 @@ extension UDIExplanation: CustomStringConvertible {
       "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
     case .outOfReach(let place): wayOut(place)
     case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
+    case .notRegistered where isUncertain:
+      """
+      If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, bind an object as \
+      \(typeName) there, or register a provider.
+      """
     case .notRegistered:
       "Bind an object as \(typeName) there, or register a provider. If it comes later, await `linkWhenBound`."
     case .otherArguments(let wanted, _):

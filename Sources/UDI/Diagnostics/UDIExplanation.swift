@@ -120,4 +120,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public let equallyNear: [Place]
   /// How many there are that are as near as the answer.
   public let equallyNearCount: Int
+  /// Whether records were kept when this was made: see ``UDIRecording/isOn``. Without them a binding that has died may have left no trace,
+  /// so that the cause can be wrong; the description then says so.
+  public let wasRecording: Bool
 }

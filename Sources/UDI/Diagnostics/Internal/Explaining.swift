@@ -22,7 +22,7 @@ extension UDIContext {
       cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
-      equallyNearCount: survey.equallyNearCount)
+      equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn)
   }
 }
 
@@ -74,7 +74,7 @@ extension UDIExplanation {
     self.init(
       typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
-      equallyNear: [], equallyNearCount: 0)
+      equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn)
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
@@ -87,7 +87,7 @@ extension UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
-      equallyNear: equallyNear, equallyNearCount: equallyNearCount)
+      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording)
   }
 }
 
