@@ -50,6 +50,11 @@ extension UDIExplanation: CustomStringConvertible {
     case .onlyOnMainActor:
       "\(key) is made on the main actor only, and this lookup was elsewhere while nothing was made yet."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
+    case .failed(let place, let message):
+      """
+      \(key) is registered in \(spell(place.path)), at \(site(place.finding)), but its factory failed the last time\
+      \(place.finding.failure.map { ", \(circumstances($0))" } ?? ""): \(oneLine(message))
+      """
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
       "\(key) is served by the provider of \(made), but what that made does not conform to it."
@@ -84,7 +89,8 @@ extension UDIExplanation: CustomStringConvertible {
       wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
-    case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
+    case .factoryReturnedNil: "Have the factory throw an error instead, which can say why there is nothing."
+    case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle: "Link one of them later: in `onCreate`, or where it is used."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
     case .contextGone:
@@ -159,8 +165,18 @@ extension UDIExplanation {
   }
 
   private func describeProvider(_ finding: Finding) -> String {
-    let arguments = finding.argumentTypes.isEmpty ? "" : ", which wants \(spell(arguments: finding.argumentTypes)),"
-    return "provider (\(finding.lifetime ?? ""))\(arguments)"
+    var facts: [String] = []
+    if !finding.argumentTypes.isEmpty { facts.append("which wants \(spell(arguments: finding.argumentTypes))") }
+    if let failure = finding.failure {
+      facts.append("whose factory failed \(circumstances(failure)) (\(oneLine(failure.message)))")
+    }
+    return "provider (\(finding.lifetime ?? ""))\(facts.isEmpty ? "" : ", \(facts.joined(separator: ", ")),")"
+  }
+
+  /// With which arguments a factory failed, and when.
+  private func circumstances(_ failure: Failure) -> String {
+    let arguments = failure.argumentTypes.isEmpty ? "" : "with \(spell(arguments: failure.argumentTypes)), "
+    return "\(arguments)\(describe(seconds: failure.age)) ago"
   }
 
   private func describe(seconds: Double) -> String {

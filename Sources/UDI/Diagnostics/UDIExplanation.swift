@@ -35,6 +35,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case onlyOnMainActor
     /// The provider's factory returned nil.
     case factoryReturnedNil
+    /// The provider's factory threw an error the last time, and has made nothing since; what the error said.
+    case failed(Place, message: String)
     /// What it takes to make the dependency takes the dependency: the keys from there to there.
     case cycle([String])
     /// What the provider of another type made does not conform to the type asked for; the name of the type it makes.
@@ -77,6 +79,18 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let line: Int
     /// For how long it is dead, in seconds, at least; nil where that was not noticed before.
     public let deadFor: Double?
+    /// How the provider's factory failed the last time; nil if it has made something since, or never failed.
+    public let failure: Failure?
+  }
+
+  /// How a factory failed.
+  public struct Failure: Sendable, Hashable, Codable {
+    /// What the error said, at most its first 1,000 characters; or that the factory returned nil.
+    public let message: String
+    /// The types of the arguments that the factory was given besides the context.
+    public let argumentTypes: [String]
+    /// How long ago that was, in seconds.
+    public let age: Double
   }
 
   /// A context that was looked at.

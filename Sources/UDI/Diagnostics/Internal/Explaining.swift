@@ -31,7 +31,7 @@ extension Survey {
   fileprivate func cause(
     _ key: KeyIdentity, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
-    if let answer { return failure(of: answer.finding, arguments) ?? .found(.init(answer)) }
+    if let answer { return failure(of: answer, arguments) ?? .found(.init(answer)) }
     for (path, findings) in contexts {
       if let dead = findings.first(where: { $0.key === key && $0.kind == .dead }) {
         return .dead(.init(Place(path: path, finding: dead)))
@@ -44,7 +44,8 @@ extension Survey {
   }
 
   /// What would keep a provider from making, as far as that can be known before.
-  private func failure(of finding: Finding, _ arguments: [Any]) -> UDIExplanation.Cause? {
+  private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
+    let finding = place.finding
     guard let provider = finding.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
@@ -55,7 +56,13 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    return provider.isOnMainActor && !MainActorCheck.isOnMainActor ? .onlyOnMainActor : nil
+    if provider.isOnMainActor, !MainActorCheck.isOnMainActor { return .onlyOnMainActor }
+    switch finding.failure?.reason {
+    case .threw(let message): return .failed(.init(place), message: message)
+    case .returnedNil: return .factoryReturnedNil
+    case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).name)
+    case nil: return nil
+    }
   }
 }
 
@@ -97,12 +104,24 @@ extension UDIExplanation.Place {
 
 extension UDIExplanation.Finding {
   fileprivate init(_ finding: Survey.Finding) {
-    let age = finding.noticed.map { $0.duration(to: .now).components }
     self.init(
       kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
       line: finding.site.line,
-      deadFor: age.map { Double($0.seconds) + Double($0.attoseconds) / 1e18 })
+      deadFor: finding.noticed.map { seconds(since: $0) }, failure: finding.failure.map { .init($0) })
   }
+}
+
+extension UDIExplanation.Failure {
+  fileprivate init(_ failure: FactoryFailure) {
+    self.init(
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes), age: seconds(since: failure.time))
+  }
+}
+
+/// How long ago something happened.
+private func seconds(since time: ContinuousClock.Instant) -> Double {
+  let age = time.duration(to: .now).components
+  return Double(age.seconds) + Double(age.attoseconds) / 1e18
 }

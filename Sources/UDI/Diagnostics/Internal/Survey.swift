@@ -7,6 +7,8 @@ struct Survey {
     let site: CallSite
     var objectType: Any.Type?
     var provider: Provider?
+    /// How that failed the last time.
+    var failure: FactoryFailure?
     var noticed: ContinuousClock.Instant?
 
     /// Whether a lookup that comes to it ends there.
@@ -159,8 +161,8 @@ extension Node {
       let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
-        ))
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType,
+          provider: provider, failure: provider.failure))
       if let made { garbage.add(made.object) }
     }
     return findings

@@ -16,7 +16,12 @@ final class Alias: Provider, @unchecked Sendable {
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
     if let present = converted(from: made) { return present }
-    guard let converted = convert(made) else { throw ProviderFailure.notConvertible(from: target.madeType) }
+    guard let converted = convert(made) else {
+      let failure = ProviderFailure.notConvertible(from: target.madeType)
+      noteFailure(failure, arguments)
+      throw failure
+    }
+    forgetFailure()
     let other = Tree.change { garbage -> Made? in
       // Only what the provider shows, which is the same object; and only while both are registered.
       guard node != nil, let original = target.shown, let present = original.made else { return nil }
