@@ -31,6 +31,16 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) was not there when it was looked up. It is now: in \(spell(place.path)), registered at \(site(place.finding))."
     case .dead(let place):
       "\(key) has died: \(article(place.finding)) bound in \(spell(place.path)) at \(site(place.finding)) is gone, because nobody held it."
+    case .replaced(let place):
+      """
+      \(key) is not in \(spell(place.path)) any more: \(article(place.finding)) bound there at \(site(place.finding))\
+      \(place.finding.isAlive ? ", which is still alive," : "") was \(spell(endOf: place.finding)), and what was bound then is gone.
+      """
+    case .withdrawn(let place):
+      """
+      \(key) is not in \(spell(place.path)) any more: \(article(place.finding)) bound there at \(site(place.finding)) was \
+      \(spell(endOf: place.finding)); `multiBind` keeps both.
+      """
     case .otherNames(let names):
       "No \(typeName) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
     case .otherType(let place):
@@ -72,6 +82,14 @@ extension UDIExplanation: CustomStringConvertible {
       Hold it for as long as it is needed: a context holds what is bound only weakly. Or register a provider with the lifetime \
       `.context`: what that makes belongs to the context.
       """
+    case .replaced:
+      """
+      A context has one binding for each type and name. Bind one of the two under a name, or bind the first again when the second has gone.
+      """
+    case .withdrawn:
+      """
+      `bind` moves an instance: it withdraws it from every other context. Call `multiBind` to bind it in one more.
+      """
     case .otherNames:
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
     case .otherType:
@@ -108,7 +126,8 @@ extension UDIExplanation: CustomStringConvertible {
       case .kept:
         "the \(className(finding)) that the provider in \(spell(place.path)) has made, registered at \(site(finding))"
       case .override: "\(article(finding)) that a test has put in \(spell(place.path)), at \(site(finding))"
-      case .provider, .dead: "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
+      case .provider, .dead, .replaced, .withdrawn:
+        "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
       }
     guard let other = equallyNear.first else { return "\(key) is there: \(what)." }
     return """
@@ -155,7 +174,12 @@ extension UDIExplanation {
       switch finding.kind {
       case .live: "a \(className(finding)), bound"
       case .dead:
-        "a \(className(finding)), dead\(finding.deadFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+        "a \(className(finding)), dead\(finding.goneFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+      case .replaced, .withdrawn:
+        """
+        a \(className(finding)), \(spell(endOf: finding))\(finding.goneFor.map { " \(describe(seconds: $0)) ago" } ?? "") and \
+        \(finding.isAlive ? "still alive" : "dead by now"), bound
+        """
       case .kept: "a \(className(finding)), kept by the \(describeProvider(finding)) registered"
       case .provider: "the \(describeProvider(finding)) registered"
       case .override: "a \(className(finding)), put there by a test,"
@@ -211,6 +235,11 @@ extension UDIExplanation {
   private func spell(_ name: String?) -> String { name.map { "named \($0)" } ?? "without a name" }
   private func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
+  }
+  /// How a binding was ended by another one.
+  private func spell(endOf finding: Finding) -> String {
+    let site = "\(finding.endFileID ?? "?"):\(finding.endLine ?? 0)"
+    return finding.kind == .withdrawn ? "withdrawn by the bind at \(site)" : "replaced at \(site)"
   }
   private func site(_ finding: Finding) -> String { "\(finding.fileID):\(finding.line)" }
   private func className(_ finding: Finding) -> String { finding.className ?? "object" }

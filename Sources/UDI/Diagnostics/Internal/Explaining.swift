@@ -33,14 +33,25 @@ extension Survey {
   ) -> UDIExplanation.Cause {
     if let answer { return failure(of: answer, arguments) ?? .found(.init(answer)) }
     for (path, findings) in contexts {
-      if let dead = findings.first(where: { $0.key === key && $0.kind == .dead }) {
-        return .dead(.init(Place(path: path, finding: dead)))
+      guard let gone = decisive(findings.filter { $0.key === key && !$0.answers }) else { continue }
+      let place = UDIExplanation.Place(Place(path: path, finding: gone))
+      switch gone.kind {
+      case .replaced: return .replaced(place)
+      case .withdrawn: return .withdrawn(place)
+      case .dead, .live, .kept, .provider, .override: return .dead(place)
       }
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
     if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
+  }
+
+  /// Which of the bindings that are gone from a context decides: the last one, unless that has died and an earlier one lives, which is
+  /// missed only because it was replaced.
+  private func decisive(_ gone: [Finding]) -> Finding? {
+    guard let last = gone.first, !last.isSurvivor else { return gone.first }
+    return gone.first { $0.kind == .replaced && $0.isSurvivor } ?? last
   }
 
   /// What would keep a provider from making, as far as that can be known before.
@@ -109,7 +120,8 @@ extension UDIExplanation.Finding {
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
       line: finding.site.line,
-      deadFor: finding.noticed.map { seconds(since: $0) }, failure: finding.failure.map { .init($0) })
+      isAlive: finding.isAlive, goneFor: finding.goneSince.map { seconds(since: $0) },
+      endFileID: finding.endedBy?.fileID, endLine: finding.endedBy?.line, failure: finding.failure.map { .init($0) })
   }
 }
 
