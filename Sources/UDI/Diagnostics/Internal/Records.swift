@@ -13,11 +13,11 @@ struct Record {
   let key: UInt64
   let objectType: Any.Type?
   /// The instance, which may be alive if it was replaced or withdrawn. What is loaded under the tree lock has to leave it.
-  weak var object: AnyObject?
+  weak let object: AnyObject?
   /// Where it was bound.
   let site: CallSite
-  /// The context's `Node.diaryNumber`; 0 when it no longer counts.
-  var place: UInt
+  /// The context's `Node.diaryNumber`.
+  let place: UInt
   let end: End
   /// When it was found dead, replaced or withdrawn. Of an object that takes part in the tree, when it died.
   let time: ContinuousClock.Instant
@@ -26,10 +26,20 @@ struct Record {
 /// The last bindings that are gone because their objects have died or because of another `bind`, in all trees. Everything here runs
 /// under the tree lock.
 enum Records {
-  /// Guarded by the tree lock: a ring, once it is full.
+  /// A key in a context.
+  private struct Slot: Hashable {
+    /// The context's `Node.diaryNumber`.
+    let place: UInt
+    /// The key's id.
+    let key: UInt64
+  }
+
+  /// Guarded by the tree lock: a ring, once it is full. Those that are forgotten stay in it until others take their place.
   @exclusivity(unchecked) private nonisolated(unsafe) static var ring: ContiguousArray<Record> = []
   /// Guarded by the tree lock: where the oldest one is in a full ring.
   @exclusivity(unchecked) private nonisolated(unsafe) static var oldest = 0
+  /// Guarded by the tree lock: where those of each slot are in the ring, the oldest first.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var indices: [Slot: [Int]] = [:]
   /// Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastPlace: UInt = 0
 
@@ -47,10 +57,25 @@ enum Records {
       node.diaryNumber = unsafe lastPlace
     }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
-    let record = Record(
-      key: binding.keyID, objectType: objectType, object: object, site: binding.site, place: node.diaryNumber, end: end,
-      time: .now)
-    guard unsafe ring.count == UDIRecording.capacity else { return unsafe ring.append(record) }
+    add(
+      Record(
+        key: binding.keyID, objectType: objectType, object: object, site: binding.site, place: node.diaryNumber,
+        end: end, time: .now))
+  }
+
+  /// So many are kept of one slot, whatever is bound there in turn.
+  private static var keptOfSlot: Int { 8 }
+
+  private static func add(_ record: Record) {
+    let slot = Slot(place: record.place, key: record.key)
+    guard unsafe ring.count == UDIRecording.capacity else {
+      unsafe indices[slot, default: []].append(ring.count)
+      return unsafe ring.append(record)
+    }
+    let old = unsafe Slot(place: ring[oldest].place, key: ring[oldest].key)
+    unsafe indices[old]?.removeAll { unsafe $0 == oldest }
+    if unsafe indices[old]?.isEmpty == true { unsafe indices[old] = nil }
+    unsafe indices[slot, default: []].append(oldest)
     unsafe ring[oldest] = record
     unsafe oldest = (oldest + 1) % ring.count
   }
@@ -61,33 +86,32 @@ enum Records {
   /// which is back. One that is alive and is not back stays: if the new one goes, that is what is missed.
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.diaryNumber != 0 {
-      for index in unsafe ring.indices
-      where unsafe ring[index].place == node.diaryNumber && ring[index].key == new.keyID {
-        let object = unsafe ring[index].object
-        if let object { garbage.add(object) }
-        guard object.map({ Unretained($0).address == new.form.address }) ?? true else { continue }
-        unsafe ring[index].place = 0
-        unsafe ring[index].object = nil
+      let slot = Slot(place: node.diaryNumber, key: new.keyID)
+      if let known = unsafe indices[slot] {
+        let kept = known.filter { index in
+          guard let object = unsafe ring[index].object else { return false }
+          garbage.add(object)
+          return Unretained(object).address != new.form.address
+        }
+        unsafe indices[slot] = kept.isEmpty ? nil : kept.suffix(keptOfSlot)
       }
     }
-    // What is dead is replaced by nothing that it would matter to know.
-    guard let replaced, let object = replaced.object else { return }
+    // What is bound once more is not replaced; nor is one that has died, whose successor may be in its place in memory.
+    guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     garbage.add(object)
-    if Unretained(object).address != new.form.address { note(replaced, .replaced(new.site), &garbage) }
+    note(replaced, .replaced(new.site), &garbage)
   }
 
   /// Those under a key in one context, the last one first.
   static func of(_ key: KeyIdentity, in node: Node) -> [Record] {
     guard node.diaryNumber != 0 else { return [] }
-    let count = unsafe ring.count
-    return (0..<count).reversed().compactMap { age in
-      let record = unsafe ring[(oldest + age) % count]
-      return record.place == node.diaryNumber && record.key == key.id ? record : nil
-    }
+    let known = unsafe indices[Slot(place: node.diaryNumber, key: key.id)] ?? []
+    return known.reversed().map { unsafe ring[$0] }
   }
 
   static func removeAll() {
     unsafe ring = []
     unsafe oldest = 0
+    unsafe indices = [:]
   }
 }
