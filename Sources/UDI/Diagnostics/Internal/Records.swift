@@ -84,6 +84,7 @@ enum Records {
   ///
   /// Of earlier ones under its key those are forgotten that are dead, because what counts is the new one, and those of the same instance,
   /// which is back. One that is alive and is not back stays: if the new one goes, that is what is missed.
+  @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.diaryNumber != 0 {
       let slot = Slot(place: node.diaryNumber, key: new.keyID)
