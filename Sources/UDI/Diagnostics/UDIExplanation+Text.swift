@@ -5,10 +5,7 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   /// The cause, in a line; and what cannot be known, where no records were kept.
-  public var summary: String {
-    guard isUncertain else { return decision }
-    return "\(decision) \(Self.missingRecords)"
-  }
+  public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
   /// Whether the cause may be another one, of which there would be a record.
   private var isUncertain: Bool {
@@ -19,12 +16,14 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  private static var missingRecords: String {
-    "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know."
+  /// What cannot be known, where that matters.
+  var doubt: String? {
+    isUncertain
+      ? "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know." : nil
   }
 
   /// The cause alone, in a line.
-  private var decision: String {
+  var decision: String {
     switch cause {
     case .found(let place): found(place)
     case .cameLater(let place):
@@ -154,7 +153,8 @@ extension UDIExplanation: CustomStringConvertible {
 // MARK: - What each context has
 
 extension UDIExplanation {
-  private var details: [String] {
+  /// Lines about the contexts that were looked at.
+  var details: [String] {
     guard !contextPath.isEmpty else { return [] }
     let count = contexts.count + emptyCount + omittedCount
     let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"

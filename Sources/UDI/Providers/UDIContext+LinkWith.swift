@@ -234,11 +234,12 @@ extension UDIContext {
 extension UDIContext {
   @inlinable
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
+    _ asker: Asker? = nil
   ) -> Dependency? {
-    guard let (found, isExact) = try? provide(type, name, search, arguments, isFresh: isFresh, reports: true) else {
-      return nil
-    }
+    guard
+      let (found, isExact) = try? provide(type, name, search, arguments, isFresh: isFresh, reports: true, asker)
+    else { return nil }
     return found.value(as: type, isExact: isExact)
   }
 
@@ -260,7 +261,8 @@ extension UDIContext {
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @usableFromInline
   func provide(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool, reports: Bool
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool, reports: Bool,
+    _ asker: Asker? = nil
   ) throws -> (Made, isExact: Bool) {
     let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
@@ -277,7 +279,7 @@ extension UDIContext {
         do {
           if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
         } catch {
-          if reports { report(error, provider, type, search) }
+          if reports { report(error, provider, type, search, asker) }
           throw error
         }
       }

@@ -14,7 +14,9 @@ final class Alias: Provider, @unchecked Sendable {
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
-    guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
+    let original: Made?
+    do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
+    guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
     guard let converted = convert(made) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)

@@ -22,7 +22,7 @@ final class FactoryFailure: Sendable {
     case ProviderFailure.returnedNil: reason = .returnedNil
     case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
     case is ProviderFailure: return nil
-    case let missing as UDILinkError: reason = .threw(missing.explanation.summary)
+    case let missing as UDILinkError: reason = .threw(missing.summary)
     default: reason = .threw(Self.shortened("\(error)"))
     }
     argumentTypes = arguments.map { type(of: $0) }

@@ -136,6 +136,7 @@ extension Provider {
   final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
     // First, so that who waits for the instance finds the failure noted.
     noteFailure(error, arguments)
+    let error = passOn(error)
     // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
@@ -213,7 +214,7 @@ extension Provider {
   final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
     noteFailure(error, [])
     resolution.read { $0.pop() }
-    return error
+    return passOn(error)
   }
 }
 
