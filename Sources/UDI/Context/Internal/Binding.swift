@@ -17,8 +17,13 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { Deaths.note(self, &garbage) }
+  override func withdraw(_ garbage: inout Garbage) { withdraw(nil, &garbage) }
+
+  /// Takes the binding out of its context, and leaves a record if its object has died.
+  ///
+  /// - Parameter end: What to record of one whose object is alive; nil for nothing.
+  final func withdraw(_ end: Record.End?, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { Records.note(self, end, &garbage) }
     takeOut(&garbage)
   }
 

@@ -9,10 +9,24 @@ struct Survey {
     var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
-    var noticed: ContinuousClock.Instant?
+    /// How that failed the last time.
+    var failure: FactoryFailure?
+    /// When it was gone, and the call that replaced or withdrew it.
+    var goneSince: ContinuousClock.Instant?
+    var endedBy: CallSite?
+    /// Whether the object is alive of a binding that was replaced or withdrawn.
+    var isSurvivor = false
+
+    /// Whether there is an object that is alive.
+    var isAlive: Bool { isSurvivor || kind == .live || kind == .kept || kind == .override }
 
     /// Whether a lookup that comes to it ends there.
-    var answers: Bool { kind != .dead }
+    var answers: Bool {
+      switch kind {
+      case .live, .kept, .provider, .override: true
+      case .dead, .replaced, .withdrawn: false
+      }
+    }
   }
 
   struct Place {
@@ -76,9 +90,10 @@ struct Survey {
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for death in Deaths.of(key, in: node).prefix(3) {
-      findings.append(
-        Finding(kind: .dead, key: key, site: death.site, objectType: death.objectType, noticed: death.noticed))
+    for record in Records.of(key, in: node).prefix(3) {
+      let survivor = record.object
+      if let survivor { garbage.add(survivor, record.reach) }
+      findings.append(Finding(record, of: key, isSurvivor: survivor != nil))
     }
     node.slots.forEach { slot in
       guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
@@ -102,6 +117,20 @@ struct Survey {
     guard answer != nil else { return answer = Place(path: node.fullPath, finding: answering) }
     equallyNearCount += 1
     if equallyNear.count < Self.shownInOrder { equallyNear.append(Place(path: node.fullPath, finding: answering)) }
+  }
+}
+
+extension Survey.Finding {
+  fileprivate init(_ record: Record, of key: KeyIdentity, isSurvivor: Bool) {
+    let (kind, endedBy): (UDIExplanation.Finding.Kind, CallSite?) =
+      switch record.end {
+      case .died: (.dead, nil)
+      case .replaced(let site): (.replaced, site)
+      case .withdrawn(let site): (.withdrawn, site)
+      }
+    self.init(
+      kind: kind, key: key, site: record.site, objectType: record.objectType, goneSince: record.time, endedBy: endedBy,
+      isSurvivor: isSurvivor)
   }
 }
 
@@ -180,7 +209,7 @@ extension Node {
       findings.append(
         .init(
           kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach, objectType: madeType,
-          provider: provider))
+          provider: provider, failure: provider.failure))
       if let made { garbage.add(made.object, of: provider) }
     }
     return findings
