@@ -42,6 +42,11 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .otherNames(let names):
       "No \(typeName) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
+    case .otherType(let place) where place.finding.kind == .provider:
+      """
+      No \(key) is registered \(range), but the provider of \(describeKey(place.finding.typeName, place.finding.name)) in \
+      \(spell(place.path)), registered at \(site(place.finding)), makes one.
+      """
     case .otherType(let place):
       """
       No \(key) is registered \(range), but the \(className(place.finding)) in \(spell(place.path)) is one: it is registered as \
@@ -91,6 +96,11 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .otherNames:
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
+    case .otherType(let place) where place.finding.lifetime != nil:
+      """
+      Register it as \(typeName), or add `.implements` for \(typeName) to its registration: a dependency is found under exactly the types \
+      that it was registered under.
+      """
     case .otherType:
       "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
     case .outOfReach(let place): wayOut(place)

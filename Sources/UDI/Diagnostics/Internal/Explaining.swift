@@ -19,7 +19,7 @@ extension UDIContext {
     }
     return UDIExplanation(
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
-      cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
+      cause: failure ?? survey.cause(key, type, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
       equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn)
@@ -29,7 +29,7 @@ extension UDIContext {
 extension Survey {
   /// What decides. Not under a lock.
   fileprivate func cause(
-    _ key: KeyIdentity, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
+    _ key: KeyIdentity, _ type: Any.Type, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
     if let answer { return failure(of: answer, arguments) ?? .found(.init(answer)) }
     for (path, findings) in contexts {
@@ -43,7 +43,13 @@ extension Survey {
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
-    if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
+    let other = candidates.first { candidate in
+      switch candidate.what {
+      case .object(let object): conforms(object)
+      case .provider(let made): isKind(made, of: type)
+      }
+    }
+    if let other { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
   }
 

@@ -32,6 +32,13 @@ struct Survey {
     let finding: Finding
   }
 
+  /// What is under another type.
+  enum Candidate {
+    case object(AnyObject)
+    /// Nothing yet, or a value, but there is a provider of this type.
+    case provider(of: Any.Type)
+  }
+
   /// The path of the context where the lookup begins.
   let start: [String]
   let search: UDISearch
@@ -47,14 +54,14 @@ struct Survey {
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
-  /// Objects under other types, which may be what was meant.
-  private(set) var candidates: [(object: AnyObject, place: Place)] = []
+  /// What is under other types and may be what was meant.
+  private(set) var candidates: [(what: Candidate, place: Place)] = []
 
   /// As many contexts are told of in any case, to show the order.
   private static var shownInOrder: Int { 12 }
   /// As many where there is something.
   private static var enough: Int { 100 }
-  /// As many objects of other types.
+  /// As many under other types.
   private static var enoughCandidates: Int { 32 }
 
   /// How many were looked at.
@@ -80,10 +87,12 @@ struct Survey {
       garbage.add(other)
       if other.key.type === key.type {
         findings.append(contentsOf: node.ownFindings(other.key, &garbage))
-      } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
-        let object = other.presentObject
+      } else if candidates.count < Self.enoughCandidates,
+        let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        candidates.append((object, Place(path: node.fullPath, finding: finding)))
+        let provider = finding.provider.map { Candidate.provider(of: $0.madeType) }
+        guard let candidate = other.presentObject.map({ .object($0) }) ?? provider else { return }
+        candidates.append((candidate, Place(path: node.fullPath, finding: finding)))
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
