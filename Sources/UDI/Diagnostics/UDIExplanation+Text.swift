@@ -91,9 +91,7 @@ extension UDIExplanation: CustomStringConvertible {
       A context has one binding for each type and name. Bind one of the two under a name, or bind the first again when the second has gone.
       """
     case .withdrawn:
-      """
-      `bind` moves an instance: it withdraws it from every other context. Call `multiBind` to bind it in one more.
-      """
+      "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for the second."
     case .otherNames:
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
     case .otherType(let place) where place.finding.lifetime != nil:
@@ -108,15 +106,15 @@ extension UDIExplanation: CustomStringConvertible {
     case .notRegistered where isUncertain:
       """
       If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, bind an object as \
-      \(typeName) there, or register a provider.
+      \(typeName), or register a provider.
       """
     case .notRegistered:
-      "Bind an object as \(typeName) there, or register a provider. If it comes later, await `linkWhenBound`."
+      "Bind an object as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
-    case .factoryReturnedNil: "Have the factory throw an error instead, which can say why there is nothing."
+    case .factoryReturnedNil: "That means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle: "Link one of them later: in `onCreate`, or where it is used."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
