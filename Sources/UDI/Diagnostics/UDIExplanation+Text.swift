@@ -42,6 +42,11 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .otherNames(let names):
       "No \(typeName) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
+    case .otherType(let place) where place.finding.kind == .provider:
+      """
+      No \(key) is registered \(range), but the provider of \(describeKey(place.finding.typeName, place.finding.name)) in \
+      \(spell(place.path)), registered at \(site(place.finding)), makes one.
+      """
     case .otherType(let place):
       """
       No \(key) is registered \(range), but the \(className(place.finding)) in \(spell(place.path)) is one: it is registered as \
@@ -90,11 +95,14 @@ extension UDIExplanation: CustomStringConvertible {
       A context has one binding for each type and name. Bind one of the two under a name, or bind the first again when the second has gone.
       """
     case .withdrawn:
-      """
-      `bind` moves an instance: it withdraws it from every other context. Call `multiBind` to bind it in one more.
-      """
+      "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for the second."
     case .otherNames:
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
+    case .otherType(let place) where place.finding.lifetime != nil:
+      """
+      Register it as \(typeName), or add `.implements` for \(typeName) to its registration: a dependency is found under exactly the types \
+      that it was registered under.
+      """
     case .otherType:
       "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
     case .outOfReach(let place): wayOut(place)
@@ -102,10 +110,10 @@ extension UDIExplanation: CustomStringConvertible {
     case .notRegistered where isUncertain:
       """
       If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, bind an object as \
-      \(typeName) there, or register a provider.
+      \(typeName), or register a provider.
       """
     case .notRegistered:
-      "Bind an object as \(typeName) there, or register a provider. If it comes later, await `linkWhenBound`."
+      "Bind an object as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
@@ -116,7 +124,7 @@ extension UDIExplanation: CustomStringConvertible {
       counts as the compiler sees it: in generic code it is Sendable only where that is required.
       """
     case .argumentNotSendable: "Pass Sendable arguments, or register the factory on the main actor for these."
-    case .factoryReturnedNil: "Have the factory throw an error instead, which can say why there is nothing."
+    case .factoryReturnedNil: "That means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle:
       "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."

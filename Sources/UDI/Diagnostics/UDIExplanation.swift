@@ -24,7 +24,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case withdrawn(Place)
     /// The type is only registered under other names, nil standing for none.
     case otherNames([String?])
-    /// An object that is of the type asked for is registered, but as another one.
+    /// An object that is of the type asked for is registered, but as another one; or a provider is that makes such.
     case otherType(Place)
     /// It is registered in the same tree where this lookup does not look; the nearest such place.
     case outOfReach(Place)

@@ -34,7 +34,7 @@ struct LinkErrorTests {
       lines.prefix(3) == [
         #"No UDITests.Gamma is registered in this tree. UDITests.Beta named "b" needs it, for UDITests.Alpha, for UDITests.Member."#,
         #"UDITests.Member (\#(file):\#(asked)) → UDITests.Alpha (\#(file):\#(alpha)) → UDITests.Beta named "b" (\#(file):\#(beta)) → UDITests.Gamma"#,
-        "Bind an object as UDITests.Gamma there, or register a provider. If it comes later, await `linkWhenBound`.",
+        "Bind an object as UDITests.Gamma, or register a provider. If it comes later, await `linkWhenBound`.",
       ])
   }
 
@@ -174,7 +174,7 @@ struct LinkErrorTests {
       misuse[0].message == """
         No UDITests.Beta is registered in this tree. UDITests.Alpha needs it, for UDITests.Member. \
         UDITests.Member (\(file):\(line)) → UDITests.Alpha (\(file):\(alpha)) → UDITests.Beta. \
-        Bind an object as UDITests.Beta there, or register a provider. If it comes later, await `linkWhenBound`.
+        Bind an object as UDITests.Beta, or register a provider. If it comes later, await `linkWhenBound`.
         """)
     #expect(
       misuse[1].message
@@ -184,7 +184,7 @@ struct LinkErrorTests {
       misuse[2].message == """
         The factory of UDITests.Other returned nil. UDITests.Member needs it. \
         UDITests.Member (\(file):\(line + 2)) → UDITests.Other (\(file):\(alpha + 2)). \
-        Have the factory throw an error instead, which can say why there is nothing.
+        That means that there is none. To say why, have the factory throw an error instead.
         """)
     #expect(misuse[3].message == "The factory of UDITests.Gamma threw: OutOfOrder(code: 7)")
   }

@@ -17,13 +17,15 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) { withdraw(nil, &garbage) }
+  override func withdraw(_ garbage: inout Garbage) {
+    if UDIRecording.isOn { Records.note(self, nil, &garbage) }
+    takeOut(&garbage)
+  }
 
-  /// Takes the binding out of its context, and leaves a record if its object has died.
-  ///
-  /// - Parameter end: What to record of one whose object is alive; nil for nothing.
-  final func withdraw(_ end: Record.End?, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { Records.note(self, end, &garbage) }
+  /// Takes the binding out of its context because its instance is bound in another one now.
+  @inline(never)
+  final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { Records.note(self, .withdrawn(other.site), &garbage) }
     takeOut(&garbage)
   }
 

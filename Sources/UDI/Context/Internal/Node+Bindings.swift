@@ -39,7 +39,7 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(.withdrawn(binding.site), &garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
       }
     }
   }

@@ -20,7 +20,7 @@ extension UDIContext {
     }
     return UDIExplanation(
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
-      cause: failure ?? survey.cause(key, reach, arguments, conforms), contexts: contexts,
+      cause: failure ?? survey.cause(key, type, reach, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
       equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn)
@@ -30,7 +30,7 @@ extension UDIContext {
 extension Survey {
   /// What decides. Not under a lock.
   fileprivate func cause(
-    _ key: KeyIdentity, _ reach: Reach, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
+    _ key: KeyIdentity, _ type: Any.Type, _ reach: Reach, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
     if let answer {
       if reach == .anywhere, answer.finding.reach == .mainActor { return .notSendable }
@@ -47,7 +47,8 @@ extension Survey {
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
-    if let other = candidates.first(where: { $0.satisfies(conforms) }) { return .otherType(.init(other.place)) }
+    let other = candidates.first { $0.satisfies(conforms) { made in isKind(made, of: type) } }
+    if let other { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
   }
 

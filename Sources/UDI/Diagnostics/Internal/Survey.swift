@@ -34,6 +34,7 @@ struct Survey {
     let finding: Finding
   }
 
+
   /// The path of the context where the lookup begins.
   let start: [String]
   let search: UDISearch
@@ -49,24 +50,36 @@ struct Survey {
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
-  /// Objects under other types, which may be what was meant.
+  /// What is under other types and may be what was meant.
   private(set) var candidates: [Candidate] = []
 
-  /// An object under another type. If nobody else holds it any more it dies with this; on the main actor, if it is not `Sendable`.
+  /// An object under another type, or what a provider under another type makes.
   struct Candidate {
     let place: Place
-    private let owner: AnyObject
+    /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
+    private let owner: AnyObject?
     private let isOwned: Bool
+    private let madeType: Any.Type?
 
     fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
       self.place = place
       isOwned = entry.reach == .mainActor
       owner = isOwned ? MainActorOwned(object) : object
+      madeType = nil
     }
 
-    /// Whether a condition holds of the object.
-    func satisfies(_ condition: (AnyObject) -> Bool) -> Bool {
-      condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
+    fileprivate init(of madeType: Any.Type, _ place: Place) {
+      self.place = place
+      isOwned = false
+      owner = nil
+      self.madeType = madeType
+    }
+
+    /// Whether a condition holds of the object, or another one of the type of what would be made.
+    func satisfies(_ condition: (AnyObject) -> Bool, orOfType typeCondition: (Any.Type) -> Bool) -> Bool {
+      if let madeType { return typeCondition(madeType) }
+      guard let owner else { return false }
+      return condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
     }
   }
 
@@ -74,7 +87,7 @@ struct Survey {
   private static var shownInOrder: Int { 12 }
   /// As many where there is something.
   private static var enough: Int { 100 }
-  /// As many objects of other types.
+  /// As many under other types.
   private static var enoughCandidates: Int { 32 }
 
   /// How many were looked at.
@@ -100,10 +113,15 @@ struct Survey {
       garbage.add(other)
       if other.key.type === key.type {
         findings.append(contentsOf: node.ownFindings(other.key, &garbage))
-      } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
-        let object = other.presentObject
+      } else if candidates.count < Self.enoughCandidates,
+        let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        candidates.append(Candidate(object, other, Place(path: node.fullPath, finding: finding)))
+        let place = Place(path: node.fullPath, finding: finding)
+        if let object = other.presentObject {
+          candidates.append(Candidate(object, other, place))
+        } else if let provider = finding.provider {
+          candidates.append(Candidate(of: provider.madeType, place))
+        }
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
