@@ -126,7 +126,7 @@ extension UDIRegistration {
         type, name, provider.lifetime, nil, site, isOnMainActor: provider.isOnMainActor, completes: false),
       of: provider, convert)
     let storages = Tree.change { garbage -> [any UDIStorage] in
-      guard let node = provider.node else { return [] }
+      guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
     }
