@@ -122,6 +122,13 @@ extension UDIContext {
   /// The block registers, binds, and may link; its own lookups see what it has done so far. Other threads that look something up
   /// meanwhile wait until it has ended. A block that is given while another one waits to run runs after that.
   ///
+  /// What was registered by hand stays, so that a test can put a fake in before the block runs: while the block runs, `register`, `provide`,
+  /// `bind` and `multiBind` on its thread neither replace nor hide a provider or a live binding that is in this context under the same key
+  /// and did not come from a set-up block of this context. `register` and `provide` then return the registration of the provider that
+  /// stays, so that `implements` chained to it serves the other type from that one; where a binding stays, the registration that they
+  /// return is not in the tree, and `implements` does nothing. What the block itself registered, or another block of this context, is
+  /// replaced as ever. A module that the block installs counts as the block.
+  ///
   /// - Parameter block: Gets this context.
   public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) {
     add(SetUp.Block(isOnMainActor: false, body: block))

@@ -44,8 +44,7 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor.
@@ -77,8 +76,7 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory that runs on the main actor only.
@@ -113,8 +111,7 @@ extension UDIContext {
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory that needs no context.
@@ -146,8 +143,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory that needs no context, of something that is not `Sendable`, on the main actor.
@@ -180,8 +176,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory that needs no context and runs on the main actor only.
@@ -217,16 +212,23 @@ extension UDIContext {
     let provider = Factory(
       description, { _ in try factory() },
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
+  /// Registers a provider.
+  ///
+  /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.
   @usableFromInline
-  func add(_ provider: Provider) {
-    let storages = change { node, garbage in
+  func add(_ provider: Provider) -> Provider {
+    let (registered, storages) = change { node, garbage -> (Provider, [any UDIStorage]) in
       node.remember(self)
-      return node.register(provider, &garbage)
+      switch node.leftBySetUp(provider.key, &garbage) {
+      case .provider(let other): return (other, [])
+      case .binding: return (provider, [])
+      case nil: return (provider, node.register(provider, &garbage))
+      }
     }
     for storage in storages { storage.reset() }
+    return registered
   }
 }

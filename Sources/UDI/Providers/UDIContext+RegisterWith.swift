@@ -32,8 +32,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory with arguments, and something to call afterwards.
@@ -66,8 +65,7 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, on the main actor.
@@ -97,8 +95,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, and something to call afterwards, on the main actor.
@@ -132,8 +129,7 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory with arguments that runs on the main actor only.
@@ -164,8 +160,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 
   /// Registers a factory with arguments that runs on the main actor only, and something to call afterwards.
@@ -200,7 +195,6 @@ extension UDIContext {
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider))
   }
 }

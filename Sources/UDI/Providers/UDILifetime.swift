@@ -117,9 +117,12 @@ extension UDILifetime: CustomStringConvertible {
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once.
+/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once, and what was
+/// stored before a reset, or by another provider, is given to nobody.
 public protocol UDIStorage: AnyObject, Sendable {
   /// The instance that is kept.
+  ///
+  /// Asked when somebody links, and now and then where there are many sets of arguments, to forget those that nothing is kept for.
   ///
   /// - Returns: Nil where there is none, or none any more: then one is made.
   func load() -> UDIMade?
@@ -129,19 +132,20 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// - Parameter made: The instance.
   func store(_ made: UDIMade)
 
-  /// Lets go of the instance: the context was reset, or the provider went.
+  /// Lets go of the instance: the context was reset, or the provider went. May be called more than once for that, and while another
+  /// thread is in ``store(_:)``.
   func reset()
 }
 
 /// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
 public struct UDIMade: Sendable {
   private let instance: Instance
-  /// The `id` of the provider that made it.
-  let provider: UInt
+  /// Says for which provider and arguments it was made, and between which resets of those: see `CustomStorage`.
+  let generation: UInt
 
-  init(made: Made, provider: Provider) {
-    instance = Instance(made, provider.reach)
-    self.provider = provider.id
+  init(made: Made, _ reach: Reach, generation: UInt) {
+    instance = Instance(made, reach)
+    self.generation = generation
   }
 
   var made: Made { instance.made }

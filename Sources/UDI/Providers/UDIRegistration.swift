@@ -100,7 +100,7 @@ extension UDIRegistration {
         isOnMainActor: provider.isOnMainActor || convertsOnMainActor, completes: false),
       of: provider, convertsOnMainActor: convertsOnMainActor, convert)
     let storages = Tree.change { garbage -> [any UDIStorage] in
-      guard let node = provider.node else { return [] }
+      guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
     }

@@ -27,6 +27,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedKind: Kind
   /// As which type, and with which reach, it was registered.
   final let registered: EntryForm
+  @exclusivity(unchecked) private final var uncheckedIsFromSetUp = false
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   private final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
@@ -71,6 +72,12 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var serial: UInt32 {
     get { unsafe uncheckedSerial }
     set { unsafe uncheckedSerial = newValue }
+  }
+
+  /// Whether a set-up block of its context registered it. Under the tree lock.
+  final var isFromSetUp: Bool {
+    get { unsafe uncheckedIsFromSetUp }
+    set { unsafe uncheckedIsFromSetUp = newValue }
   }
 
   /// The node that it is in; nil before and afterwards. Under the tree lock.

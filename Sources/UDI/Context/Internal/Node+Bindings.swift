@@ -7,6 +7,10 @@ extension Node {
     // A constant, because a parameter that is consumed cannot be referred to before.
     let binding = consume new
     guard !isInert else { return garbage.add(binding) }
+    if isSetUpByThisThread {
+      guard leftBySetUp(binding.key, &garbage) == nil else { return garbage.add(binding) }
+      binding.isFromSetUp = true
+    }
     let reference = Unretained(binding)
     let expected = Int(parent?.expectedKeys ?? 1)
     // Handed over to the dictionary, so that references to it are not counted up and down.

@@ -145,6 +145,39 @@ extension Node {
   }
 }
 
+// MARK: - What was registered by hand
+
+/// What a set-up block leaves as it is.
+enum LeftBySetUp {
+  case provider(Provider)
+  /// A live binding.
+  case binding
+}
+
+extension Node {
+  /// Whether this thread is in the middle of a set-up block of this context. Under the tree lock.
+  @inline(__always)
+  var isSetUpByThisThread: Bool { hasRarities && runsSetUpOnThisThread }
+
+  @inline(never)
+  private var runsSetUpOnThisThread: Bool {
+    guard let running = setUp?.running else { return false }
+    return running.maker === PerThread.resolution.object
+  }
+
+  /// What there is under a key that a set-up block, if this thread runs one of this context, neither replaces nor hides: a provider or
+  /// a live binding that none of the context's blocks registered. Under the tree lock.
+  func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> LeftBySetUp? {
+    guard isSetUpByThisThread else { return nil }
+    if let provider = provider(key.id), !provider.isFromSetUp { return .provider(provider) }
+    if let binding = heldBinding(key), !binding.isFromSetUp, let object = binding.object {
+      garbage.add(object, of: binding)
+      return .binding
+    }
+    return nil
+  }
+}
+
 extension UDIContext {
   /// Adds a set-up block.
   func add(_ block: SetUp.Block) {

@@ -6,6 +6,7 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     guard !isInert else { return [] }
     provider.enter(self)
+    provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead one would stand in the way until it is touched, which this is.
       if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }

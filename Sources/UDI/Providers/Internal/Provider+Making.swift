@@ -86,18 +86,12 @@ extension Provider {
     return key
   }
 
-  /// What the user's storage keeps. Of another provider's it might be anything.
-  private final func load(_ storage: (any UDIStorage)?) -> Made? {
-    guard let kept = storage?.load(), kept.provider == id else { return nil }
-    return kept.made
-  }
-
   private final func beginShared(
     _ context: UDIContext, _ arguments: ArgumentKey?, _ resolution: Unretained<Resolution>
   ) throws -> Step {
     var holder = holder(for: arguments)
     while true {
-      if let kept = load(holder.storage) { return .found(kept) }
+      if let kept = holder.load() { return .found(kept) }
       switch try holder.claim(context, resolution.object) {
       case .found(let made): return .found(made)
       case .gone: return .gone
@@ -112,7 +106,7 @@ extension Provider {
       case .make(let owner, let creation):
         do {
           // Somebody may have made one between the two looks.
-          if let kept = load(holder.storage) {
+          if let kept = holder.load() {
             holder.end(creation, .made(kept))
             return .found(kept)
           }
@@ -139,7 +133,6 @@ extension Provider {
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
     forgetFailure()
     if let (holder, creation) = making.keeping {
-      holder.storage?.store(UDIMade(made: made, provider: self))
       holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
