@@ -27,6 +27,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -58,6 +60,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -91,6 +95,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -124,6 +130,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -156,6 +164,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -190,6 +200,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.

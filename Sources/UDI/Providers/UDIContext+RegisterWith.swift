@@ -17,6 +17,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -46,6 +48,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -79,6 +83,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -108,6 +114,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
@@ -143,6 +151,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -174,6 +184,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
