@@ -33,8 +33,7 @@ private final class CheckoutModel: UDIObject, Sendable {
 
 @Suite(.ownAppContext) struct CheckoutTests {
   @Test func emptyCart() throws {
-    let cart = FakeCart()
-    AppContext.bind(cart, as: (any Cart).self)
+    AppContext.provide(FakeCart(), as: (any Cart).self)
     let screen = CheckoutScreen().attached(to: AppContext)
     #expect(screen.total == 0)
   }

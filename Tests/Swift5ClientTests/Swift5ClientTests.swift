@@ -1,4 +1,5 @@
 /// The classic use in a module of the Swift 5 language mode: plain classes, plain protocols, mutable state.
+import Foundation
 import Testing
 import UDI
 
@@ -77,6 +78,22 @@ func tune(_ context: UDIContext) -> Int? {
   return context.link((any Player).self)?.volume
 }
 
+/// Calls a verb with a type that is not `Sendable`, wherever it is called.
+func callWithoutIsolation(_ verb: String) {
+  let context = UDIContext(tag: "car")
+  let radio = Radio()
+  switch verb {
+  case "link": _ = tune(context)
+  case "object": _ = Dash().attached(to: context).linkInLine((any Player).self)
+  case "bind": context.bind(radio, as: (any Player).self)
+  case "provide": context.provide(radio)
+  case "register": context.register(Radio.self) { Radio() }
+  case "require": _ = try? context.require((any Player).self)
+  case "linkAll": _ = context.linkAll((any Player).self)
+  default: context.inject(into: radio)
+  }
+}
+
 @Suite struct Swift5Client {
   @Test @MainActor func plainClassWithMutableState() {
     let context = UDIContext(tag: "car")
@@ -87,6 +104,21 @@ func tune(_ context: UDIContext) -> Int? {
     #expect(radio.linkInLine((any Player).self)?.play() == "static")
     radio.player = nil
     radio.again = nil
+  }
+
+  /// The compiler says nothing here; debug builds stop.
+  @Test(arguments: ["link", "object", "bind", "provide", "register", "require", "linkAll", "inject"])
+  func inTheBackgroundDebugBuildsStop(_ verb: String) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        callWithoutIsolation(verb)
+        done.signal()
+      }
+      done.wait()
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("is not Sendable, so it can be bound, registered, looked up and used on the main actor only"))
   }
 
   @Test @MainActor func mainActorClass() {

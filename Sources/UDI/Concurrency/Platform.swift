@@ -15,6 +15,29 @@ func currentThread() -> UInt {
   #endif
 }
 
+/// The addresses of the calling thread's stack; empty where nobody knows. It may take long: ask once.
+func currentStack() -> Range<UInt> {
+  let unknown: Range<UInt> = 0..<0
+  #if canImport(Darwin)
+    let (high, size) = unsafe (pthread_get_stackaddr_np(pthread_self()), pthread_get_stacksize_np(pthread_self()))
+    let end = unsafe UInt(bitPattern: high)
+    return UInt(size) < end ? end - UInt(size)..<end : unknown
+  #else
+    #if canImport(Musl)
+      // Of the first thread musl knows only how much stack is in use so far.
+      if gettid() == getpid() { return unknown }
+    #endif
+    var attributes = pthread_attr_t()
+    guard unsafe pthread_getattr_np(pthread_self(), &attributes) == 0 else { return unknown }
+    defer { unsafe _ = pthread_attr_destroy(&attributes) }
+    var low: UnsafeMutableRawPointer?
+    var size = 0
+    guard unsafe pthread_attr_getstack(&attributes, &low, &size) == 0 else { return unknown }
+    let start = UInt(bitPattern: low)
+    return start..<start + UInt(size)
+  #endif
+}
+
 /// Writes a line to standard error.
 func writeToStandardError(_ line: String) {
   var bytes = Array((line + "\n").utf8)[...]

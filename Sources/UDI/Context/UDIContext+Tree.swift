@@ -16,6 +16,7 @@ extension UDIContext {
         try node.adopt(childNode, child, context: self)
         if BindingAudit.isOn { BindingAudit.noteMoved(child, childNode, &garbage) }
       }
+      UDIAttachment.breakCircles(&garbage)
     }
   }
 

@@ -30,6 +30,10 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
     case .onlyOnMainActor:
       "\(key) is made on the main actor only, and this lookup was elsewhere while nothing was made yet."
+    case .notSendable:
+      "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
+    case .argumentNotSendable(let type):
+      "The factory of \(key) may run anywhere and so takes Sendable arguments, and \(type) may not be Sendable."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
@@ -60,8 +64,15 @@ extension UDIExplanation: CustomStringConvertible {
       wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
+    case .notSendable:
+      """
+      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. The type \
+      counts as the compiler sees it: in generic code it is Sendable only where that is required.
+      """
+    case .argumentNotSendable: "Pass Sendable arguments, or register the factory on the main actor for these."
     case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
-    case .cycle: "Link one of them later: in `onCreate`, or where it is used."
+    case .cycle:
+      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
     case .contextGone:
       """

@@ -33,6 +33,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case argumentsNotHashable([String])
     /// The provider's factory runs on the main actor alone, and the lookup did not.
     case onlyOnMainActor
+    /// It is registered as a type that is not `Sendable`, and the lookup is for a `Sendable` one.
+    case notSendable
+    /// An argument may not be `Sendable`, and the factory, which runs anywhere, was registered for one that is; the argument's type.
+    case argumentNotSendable(String)
     /// The provider's factory returned nil.
     case factoryReturnedNil
     /// What it takes to make the dependency takes the dependency: the keys from there to there.

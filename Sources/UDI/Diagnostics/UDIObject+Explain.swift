@@ -1,6 +1,22 @@
-/// Asking why as an object does it: from its effective context.
+/// Asking why as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Explain.swift`.
 extension UDIObject {
   /// Explains what a lookup from the object's effective context gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  public func explain<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
+      $0.explain(type, named: name, search: search)
+    }
+  }
+
+  /// Explains what a lookup from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -17,6 +33,25 @@ extension UDIObject {
   }
 
   /// Explains what a lookup with arguments from the object's effective context gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  public func explain<Dependency: Sendable, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> UDIExplanation {
+    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
+      $0.explain(type, named: name, search: search, with: argument, repeat each more)
+    }
+  }
+
+  /// Explains what a lookup with arguments from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.

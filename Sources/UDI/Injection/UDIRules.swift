@@ -46,7 +46,7 @@ extension UDIRules {
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
     search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: false) { Self.fill($0, property, $1, name, search) }
+    add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
   /// Adds a property that is to be filled, where it or the dependency belongs to the main actor; the rule is applied there only.
@@ -61,7 +61,8 @@ extension UDIRules {
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: true) { Self.fill($0, property, $1, name, search) }
+    Reach.mainActor.assertIsolation(Dependency.self)
+    return add(isOnMainActor: true) { Self.fill($0, property, $1, name, .mainActor, search) }
   }
 
   /// Adds a block that fills what it wants.
@@ -83,9 +84,9 @@ extension UDIRules {
   @discardableResult
   public func injectOnMainActor(_ block: @escaping @MainActor (Target, UDIContext) -> Void) -> UDIRules {
     // Only called on the main actor, which `Rule.isOnMainActor` sees to.
-    let block = unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self)
+    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self))
     return add(isOnMainActor: true) {
-      block($0, $1)
+      block.value($0, $1)
       return true
     }
   }
@@ -93,9 +94,9 @@ extension UDIRules {
   // Static: a closure that held these rules would hold their context, which holds the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
-    _ name: UDIName?, _ search: UDISearch?
+    _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Bool {
-    guard let found = context.lookUp(Dependency.self, name, search) else { return false }
+    guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
     // Keeps the old value alive until the write is over: its `deinit` may touch the property.
     let old = target[keyPath: property]
     target[keyPath: property] = found
@@ -111,16 +112,32 @@ extension UDIContext {
   /// - Returns: The rules, to add to.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self) }
 
-  /// Applies the rules of this context and of all above it to an object, the outermost context's first. What they need is looked up
-  /// from this context.
+  /// Applies the rules of this context and of all above it to a `Sendable` object, the outermost context's first. What they need is
+  /// looked up from this context.
   ///
-  /// - Parameter object: The object.
   /// Rules of the main actor are left out elsewhere. Set-up blocks of these contexts run before.
   ///
+  /// - Parameter object: The object.
   /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of those above it).
   @discardableResult
+  public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object) }
+
+  /// Applies the rules of this context and of all above it to an object that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// The object may get what belongs to the main actor, and so has to stay there.
+  ///
+  /// - Parameter object: The object.
+  /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
+  /// - Complexity: O(levels, and rules of this context and of those above it).
+  @preconcurrency @MainActor
+  @discardableResult
   public func inject(into object: AnyObject) -> Int {
+    Reach.mainActor.assertIsolation(type(of: object))
+    return applyRules(to: object)
+  }
+
+  private func applyRules(to object: AnyObject) -> Int {
     withNode { _ = $0.wake(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []

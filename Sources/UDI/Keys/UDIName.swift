@@ -32,6 +32,8 @@ public struct UDIName: Hashable, Sendable {
 
   /// Makes a name of any value.
   ///
+  /// A value that is not equal to itself, such as NaN, makes a new name each time; copies of that are the same name.
+  ///
   /// - Parameter value: What the name stands for; equal values of one type are the same name.
   public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
     self.init(any: value)
@@ -100,9 +102,11 @@ private final class NameBox: Hashable, @unchecked Sendable {
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }
 
-  /// `AnyHashable` alone would find 1 and 1.0 equal.
   static func == (left: NameBox, right: NameBox) -> Bool {
-    type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
+    // A name is equal to itself, also where its value is not: NaN, for example.
+    if left === right { return true }
+    // `AnyHashable` alone would find 1 and 1.0 equal.
+    return type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(value) }

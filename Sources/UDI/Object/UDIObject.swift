@@ -10,7 +10,7 @@
 ///     link(\.clock)
 ///   }
 /// }
-/// let screen = Screen().attached(to: context)
+/// window.screen = Screen().attached(to: context)   // the window holds the screen; the context does not
 /// ```
 ///
 /// Plain classes conform in this way, and so do `Sendable` final classes. A `@MainActor` class declares
@@ -50,10 +50,11 @@ extension UDIObject {
     if context != nil { didAttachContext() }
   }
 
-  /// Attaches the object to a context and returns it: `let screen = Screen().attached(to: context)`.
+  /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
-  /// Keep what it returns: a context holds no object, and one that nobody holds is gone at once. To attach an object that is
-  /// held already, set ``attachedContext``.
+  /// Keep what it returns, in a stored property for example: a context holds no object, and one that nobody holds is gone at once.
+  /// A local constant holds it only until the constant is last used. To attach an object that is held already, set
+  /// ``attachedContext``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.

@@ -27,7 +27,7 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)
     add(provider, Made(value))
     return .of(provider)
@@ -50,8 +50,9 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)
     add(provider, Made(value))
     return .of(provider)

@@ -132,7 +132,8 @@ extension UDIContext {
   ///
   /// - Parameter block: Gets this context.
   public func setUpOnMainActor(_ block: @escaping @MainActor (UDIContext) -> Void) {
-    add(SetUp.Block(isOnMainActor: true, body: unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self)))
+    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self))
+    add(SetUp.Block(isOnMainActor: true) { block.value($0) })
   }
 
   /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and

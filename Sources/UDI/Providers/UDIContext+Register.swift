@@ -29,7 +29,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -43,7 +44,7 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     add(provider)
     return .of(provider)
@@ -62,7 +63,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -75,8 +77,9 @@ extension UDIContext {
     _ factory: @escaping (UDIContext) throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     add(provider)
     return .of(provider)
@@ -97,7 +100,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -111,7 +115,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
@@ -132,7 +136,8 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
   ///     registered in that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -146,7 +151,7 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     add(provider)
@@ -166,7 +171,8 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
   ///     registered in that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -179,8 +185,9 @@ extension UDIContext {
     _ factory: @escaping () throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     add(provider)
@@ -202,7 +209,8 @@ extension UDIContext {
   ///   - factory: Makes an instance.
   ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
   ///     registered in that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -216,7 +224,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
     let provider = Factory(
       description, { _ in try factory() },

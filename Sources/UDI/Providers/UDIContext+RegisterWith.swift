@@ -19,7 +19,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -30,7 +31,7 @@ extension UDIContext {
     _ factory: @escaping @Sendable (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -50,7 +51,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -64,7 +66,7 @@ extension UDIContext {
     onCreate: @escaping @Sendable (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
@@ -85,7 +87,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
@@ -95,8 +98,9 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -116,7 +120,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -129,8 +134,9 @@ extension UDIContext {
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
@@ -153,7 +159,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -164,7 +171,7 @@ extension UDIContext {
     _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
     add(provider)
@@ -186,7 +193,8 @@ extension UDIContext {
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -200,7 +208,7 @@ extension UDIContext {
     onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: true)
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)

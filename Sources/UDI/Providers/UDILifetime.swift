@@ -73,8 +73,8 @@ public struct UDILifetime: Sendable {
   /// An instance is made at every link. The factory gets the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance is shared within one outermost link and everything that is linked during it. The factory gets the
-  /// context that asked first.
+  /// An instance is shared within one outermost link and everything that is linked during it, values included. The factory gets the
+  /// context that asked first; to ask for the instance while it is being made is a cycle, in whichever context.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
   /// An instance is kept as long as somebody outside holds it, and then made anew. Only for classes: a value is made at every
@@ -135,7 +135,32 @@ public protocol UDIStorage: AnyObject, Sendable {
 
 /// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
 public struct UDIMade: Sendable {
-  let made: Made
+  private let instance: Instance
   /// The `id` of the provider that made it.
   let provider: UInt
+
+  init(made: Made, provider: Provider) {
+    instance = Instance(made, provider.reach)
+    self.provider = provider.id
+  }
+
+  var made: Made { instance.made }
+
+  /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
+  private final class Instance: Sendable {
+    // Written in `init` and `deinit` alone.
+    private nonisolated(unsafe) var content: Made?
+    private let reach: Reach
+
+    init(_ made: Made, _ reach: Reach) {
+      unsafe content = made
+      self.reach = reach
+    }
+
+    var made: Made { unsafe content.unsafelyUnwrapped }
+
+    deinit {
+      if reach == .mainActor { unsafe releaseOnMainActor(content.take() as Any) }
+    }
+  }
 }

@@ -20,7 +20,7 @@ extension UDIObject {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, .anywhere, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -46,7 +46,7 @@ extension UDIObject {
     guard let context = context(for: type, name, CallSite(fileID, line)) else {
       throw UDIAttachment.goneError(type, name, search)
     }
-    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try context.lookUpOrThrow(type, name, .anywhere, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency by its key, to use it at once.
@@ -62,7 +62,7 @@ extension UDIObject {
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
@@ -84,7 +84,7 @@ extension UDIObject {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
@@ -110,7 +110,7 @@ extension UDIObject {
     guard let context = context(for: type, name, CallSite(fileID, line)) else {
       throw UDIAttachment.goneError(type, name, search)
     }
-    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try context.lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency that is not `Sendable` by its key, to use it at once, on the main actor.
@@ -126,7 +126,7 @@ extension UDIObject {
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
   }
 
   @usableFromInline

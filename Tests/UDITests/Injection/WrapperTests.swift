@@ -193,8 +193,7 @@ private actor Desk: UDIObject {
       onThreads(1) { _ in _ = local.local }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(
-      output.contains("UDITests.Local is not Sendable, so this property of LocalConsumer is for the main actor alone"))
+    #expect(output.contains("property of a LocalConsumer: UDITests.Local is not Sendable"))
   }
 
   /// The property is free while the lookup runs, and while the old value dies.

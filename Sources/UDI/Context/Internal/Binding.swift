@@ -27,7 +27,7 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = offer.isMulti
     super.init(
-      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.site)
+      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.reach, offer.site)
   }
 }
 

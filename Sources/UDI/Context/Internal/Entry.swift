@@ -25,30 +25,32 @@ class Entry: WeakEntry, @unchecked Sendable {
   // In this order, with a `Binding`'s, they fill 104 bytes, with which an allocation wastes nothing.
 
   @exclusivity(unchecked) private final var uncheckedKind: Kind
-  /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
-  final let isExact: Bool
+  /// As which type, and with which reach, it was registered.
+  final let registered: EntryForm
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   private final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
   final let site: CallSite
 
   /// - Parameter form: Of an object that is alive during the call. It is only referred to weakly.
-  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
     unsafe uncheckedKind = kind
-    self.isExact = isExact && form.isComplete
+    registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
     super.init(form)
   }
 
   /// An entry that refers to no object weakly.
-  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
     unsafe uncheckedKind = kind
-    self.isExact = isExact && form.isComplete
+    registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
     super.init(without: form)
   }
+
+  final var reach: Reach { registered.reach }
 
   /// What it is registered under. Counts a reference: where the id is enough ask for that.
   final var key: KeyIdentity { heldKey.identity.object }

@@ -15,9 +15,8 @@ extension Node {
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if bindings.looksForDeadEntries {
       // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
-      var alive: [AnyObject] = []
-      for dead in bindings.deadEntriesInTurn(looks: 1, alive: &alive) { dead.binding.withdraw(&garbage) }
-      garbage.add(alive as AnyObject)
+      let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in garbage.add(object, of: entry.binding) }
+      for entry in dead { entry.binding.withdraw(&garbage) }
     }
   }
 

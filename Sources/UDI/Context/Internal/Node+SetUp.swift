@@ -62,7 +62,7 @@ extension Node {
   /// - Parameter key: The key's id, if it has one; asked again each time, because a block may be the first to use a name.
   @inline(never)
   func answerWaking(
-    _ key: () -> UInt64?, isExact: Bool, _ search: UDISearch?, _ context: UDIContext,
+    _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     while true {
@@ -71,7 +71,7 @@ extension Node {
         if hasRun { continue }
         return .nothing
       }
-      let answer = unsafe answerCleaningUp(known, isExact: isExact, search, into: memory)
+      let answer = unsafe answerCleaningUp(known, form, search, into: memory)
       // What stood in the way was dead, perhaps, and behind it is something that sleeps.
       if case .nothing = answer, hasRun { continue }
       return answer

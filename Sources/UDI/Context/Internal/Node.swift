@@ -28,7 +28,7 @@ struct Node: Equatable, @unchecked Sendable {
     // In the order in which changes need them, so that most touch few cache lines.
     var sequence: UInt64 = 0
     var nextSerial: UInt32 = 0
-    var remembersContext = false
+    var noting = ContextNoting.never
     var expectedKeys: UInt8 = 1
     var isInert = false
     var isWatched = false
@@ -288,14 +288,24 @@ extension Node {
     nonmutating set { unsafe edges.pointee.rootContext = newValue }
   }
 
-  /// Whether `rootContext` was set.
-  var remembersContext: Bool {
-    get { unsafe edges.pointee.remembersContext }
-    nonmutating set { unsafe edges.pointee.remembersContext = newValue }
+  /// Whether `rootContext` was set, or is to be set.
+  var noting: ContextNoting {
+    get { unsafe edges.pointee.noting }
+    nonmutating set { unsafe edges.pointee.noting = newValue }
   }
 
-  /// The node's context, or nil if that is going away; for nodes that have, or had, a parent, children or providers.
+  /// The node's context, or nil if that is going away; for nodes that have a parent, and those that have noted their context.
   var context: UDIContext? { heldContext ?? rootContext }
+}
+
+/// When a node notes its context, in `rootContext`.
+enum ContextNoting: UInt8 {
+  /// Not before it has children or providers.
+  case never
+  /// When it comes to have no parent: somebody has a registration that is to tell the context.
+  case withoutParent
+  /// It has.
+  case done
 }
 
 /// What few contexts have: behind a reference, so that all others are small. Under the tree lock.

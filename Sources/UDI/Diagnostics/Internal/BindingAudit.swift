@@ -21,6 +21,8 @@ package final class BindingAudit: Sendable {
   /// What is known of one object, or of one context.
   struct Subject {
     weak var object: AnyObject?
+    /// Where the object may be released. The reach of one that is only attached is not known, which means the main actor.
+    var reach = Reach.mainActor
     /// The attachment of an object that was attached.
     weak var attachment: UDIAttachment?
     /// The tags from the root to a context, as of when it was last added to a parent; nil for any other object.
@@ -114,14 +116,17 @@ extension BindingAudit {
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
     noteForAll(object, entry, node, &garbage)
-    garbage.add(object)
+    garbage.add(object, of: entry)
   }
 
   @inline(never)
   private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     let context = node.context
     if let context { garbage.add(context) }
-    forEach(concernedWith: node) { $0.add(object, nil, context, node, key: entry.key, entry.site, &garbage) }
+    forEach(concernedWith: node) {
+      $0.add(object, nil, context, node, key: entry.key, entry.site, &garbage)
+      if entry.reach == .anywhere { unsafe $0.subjects[ObjectIdentifier(object)]?.reach = .anywhere }
+    }
   }
 
   /// Notes that an object is about to be attached to a context.
@@ -235,6 +240,7 @@ extension BindingAudit {
     if isNew { learn(context, &garbage) }
     guard knows(context) else { return }
     unsafe subjects[ObjectIdentifier(context)]?.contextPath = node.fullPath
+    unsafe subjects[ObjectIdentifier(context)]?.reach = .anywhere
   }
 
   /// Notes an object that was in the tree before the operation.
@@ -249,7 +255,7 @@ extension BindingAudit {
       element.node.bindings.forEachEntry { entry in
         guard let object = entry.object else { return }
         notePresent(object, &garbage)
-        garbage.add(object)
+        garbage.add(object, of: entry.binding)
       }
       element.node.forEachOwned { notePresent($0, &garbage) }
     }
@@ -263,7 +269,7 @@ extension BindingAudit {
         return false
       }
       // This may be the last reference now, so it must not be released under the lock.
-      garbage.add(object)
+      garbage.add(object, subject.reach)
       return true
     }
     unsafe nextSweep = max(64, subjects.count * 2)

@@ -1,12 +1,13 @@
 /// From what a survey has found to an explanation.
 extension UDIContext {
   /// - Parameters:
+  ///   - reach: Where who asks may use what it gets.
   ///   - arguments: What the factory would be given.
   ///   - limit: At how many contexts to look at most.
   ///   - failure: Why there is nothing, where the lookup knows.
   ///   - conforms: Whether an object is of the type asked for. Called with no lock held.
   func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, arguments: [Any] = [], limit: Int = .max,
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, arguments: [Any] = [], limit: Int = .max,
     failure: UDIExplanation.Cause? = nil, conforms: (AnyObject) -> Bool
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
@@ -19,7 +20,7 @@ extension UDIContext {
     }
     return UDIExplanation(
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
-      cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
+      cause: failure ?? survey.cause(key, reach, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
       equallyNearCount: survey.equallyNearCount)
@@ -29,9 +30,12 @@ extension UDIContext {
 extension Survey {
   /// What decides. Not under a lock.
   fileprivate func cause(
-    _ key: KeyIdentity, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
+    _ key: KeyIdentity, _ reach: Reach, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
-    if let answer { return failure(of: answer.finding, arguments) ?? .found(.init(answer)) }
+    if let answer {
+      if reach == .anywhere, answer.finding.reach == .mainActor { return .notSendable }
+      return failure(of: answer.finding, arguments) ?? .found(.init(answer))
+    }
     for (path, findings) in contexts {
       if let dead = findings.first(where: { $0.key === key && $0.kind == .dead }) {
         return .dead(.init(Place(path: path, finding: dead)))
@@ -39,7 +43,7 @@ extension Survey {
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
-    if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
+    if let other = candidates.first(where: { $0.satisfies(conforms) }) { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
   }
 

@@ -5,6 +5,8 @@ struct Survey {
     let kind: UDIExplanation.Finding.Kind
     let key: KeyIdentity
     let site: CallSite
+    /// Where it may be used; for what is dead it does not matter.
+    var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
     var noticed: ContinuousClock.Instant?
@@ -34,7 +36,25 @@ struct Survey {
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
   /// Objects under other types, which may be what was meant.
-  private(set) var candidates: [(object: AnyObject, place: Place)] = []
+  private(set) var candidates: [Candidate] = []
+
+  /// An object under another type. If nobody else holds it any more it dies with this; on the main actor, if it is not `Sendable`.
+  struct Candidate {
+    let place: Place
+    private let owner: AnyObject
+    private let isOwned: Bool
+
+    fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
+      self.place = place
+      isOwned = entry.reach == .mainActor
+      owner = isOwned ? MainActorOwned(object) : object
+    }
+
+    /// Whether a condition holds of the object.
+    func satisfies(_ condition: (AnyObject) -> Bool) -> Bool {
+      condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
+    }
+  }
 
   /// As many contexts are told of in any case, to show the order.
   private static var shownInOrder: Int { 12 }
@@ -68,7 +88,7 @@ struct Survey {
       } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
         let object = other.presentObject
       {
-        candidates.append((object, Place(path: node.fullPath, finding: finding)))
+        candidates.append(Candidate(object, other, Place(path: node.fullPath, finding: finding)))
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
@@ -139,15 +159,15 @@ extension Node {
   fileprivate func ownFindings(_ key: KeyIdentity, _ garbage: inout Garbage) -> [Survey.Finding] {
     var findings: [Survey.Finding] = []
     if let substitute = override(key.id), let made = substitute.made {
-      garbage.add(made.object)
+      garbage.add(made.object, of: substitute)
       let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
-      findings.append(.init(kind: .override, key: key, site: substitute.site, objectType: madeType))
+      findings.append(.init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
     if let binding = ownBinding(key) {
       garbage.add(binding)
       if let object = binding.object {
-        findings.append(.init(kind: .live, key: key, site: binding.site, objectType: type(of: object)))
-        garbage.add(object)
+        findings.append(.init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
+        garbage.add(object, of: binding)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
         findings.append(.init(kind: .dead, key: key, site: binding.site, objectType: objectType))
@@ -159,9 +179,9 @@ extension Node {
       let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
-        ))
-      if let made { garbage.add(made.object) }
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach, objectType: madeType,
+          provider: provider))
+      if let made { garbage.add(made.object, of: provider) }
     }
     return findings
   }

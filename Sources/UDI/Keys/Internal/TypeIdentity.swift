@@ -49,21 +49,21 @@ struct TypeToken {
 
     /// The type is the very one that bindings under its key are normally captured as (`TypeIdentity.metatype`), so that
     /// their form fits it.
-    static let isExact = Facts(rawValue: 1)
+    static let isExact = Facts(rawValue: LookupForm.exactFacts)
     /// All its values are references to class instances, in their first word: a class, or a protocol bound to classes.
-    static let holdsReferences = Facts(rawValue: 2)
+    static let holdsReferences = Facts(rawValue: 4)
     /// A class of which is known whether it conforms to `UDIObject`, and the answer.
-    static let isClassified = Facts(rawValue: 4)
-    static let isObject = Facts(rawValue: 8)
+    static let isClassified = Facts(rawValue: 8)
+    static let isObject = Facts(rawValue: 16)
   }
 
-  /// The `TypeIdentity.id`, and in the lowest four bits the facts.
-  fileprivate let word: UInt
+  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`.
+  let word: UInt
 
   /// The id of the type's key without a name.
-  @inline(__always) var id: UInt64 { UInt64(word >> 4) }
+  @inline(__always) var id: UInt64 { UInt64(word >> 6) }
   @inline(__always) var isExact: Bool { facts.contains(.isExact) }
-  @inline(__always) var facts: Facts { Facts(rawValue: word & 15) }
+  @inline(__always) var facts: Facts { Facts(rawValue: word & 31) }
 
   /// Adds facts to what is known of a type.
   static func note(_ facts: Facts, of type: Any.Type) {
@@ -81,7 +81,8 @@ struct TypeToken {
   fileprivate init(word: UInt) { self.word = word }
 
   fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
-    word = UInt(identity.id) << 4 | (identity.metatype == metatype ? Facts.isExact.rawValue : 0)
+    let facts = identity.metatype == metatype ? Facts.isExact.rawValue : 0
+    word = UInt(identity.id) << 6 | LookupForm.constantFacts | facts
   }
 }
 

@@ -20,6 +20,11 @@ final class Creation: @unchecked Sendable {
   /// What the other threads wait at; made by the first of them.
   private var gate: Gate?
 
+  deinit {
+    guard provider?.reach == .mainActor, outcome != nil else { return }
+    releaseOnMainActor(outcome.take() as Any)
+  }
+
   init(_ provider: Provider?, maker: Resolution) {
     self.provider = provider
     self.maker = maker

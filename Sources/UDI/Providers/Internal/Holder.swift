@@ -100,7 +100,7 @@ final class Holder: @unchecked Sendable {
     if creation != nil || storage != nil { return true }
     guard let entry else { return false }
     guard let made = entry.made else { return false }
-    garbage.add(made.object)
+    garbage.add(made.object, of: entry)
     return true
   }
 }

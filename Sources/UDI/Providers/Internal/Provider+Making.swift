@@ -37,7 +37,7 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing == .unique ? ArgumentKey(arguments) : keyForKeeping(arguments)
+    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments)
     switch sharing {
     case .unique: break
     case .graph:
@@ -46,12 +46,32 @@ extension Provider {
       return try beginShared(context, key, resolution)
     }
     try rejectOtherActors()
-    try resolution.read { try $0.push(self, context, key, isShared: false) }
+    try resolution.read { try $0.push(self, context, key, isShared: false, isFresh: isFresh) }
     return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
   }
 
   private final func rejectOtherActors() throws {
     if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
+  }
+
+  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
+  /// elsewhere.
+  ///
+  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
+  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
+    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
+      return
+    }
+    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+      throw ProviderFailure.argumentNotSendable(type(of: argument))
+    }
+  }
+
+  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
+  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
+    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
   }
 
   /// What tells apart the instances that are kept for different arguments.
@@ -97,7 +117,7 @@ extension Provider {
             return .found(kept)
           }
           try rejectOtherActors()
-          try resolution.object.push(self, owner, arguments, isShared: true)
+          try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
           holder.end(creation, .undecided)
           throw error
@@ -118,12 +138,12 @@ extension Provider {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
     if let (holder, creation) = making.keeping {
-      holder.storage?.store(UDIMade(made: made, provider: id))
+      holder.storage?.store(UDIMade(made: made, provider: self))
       holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
-    if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
     resolution.read { $0.pop() }
   }
 
@@ -155,17 +175,31 @@ extension Entry {
   ///
   /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
   @usableFromInline
-  final func beginQuick(_ context: UDIContext, of type: Any.Type) throws -> Unretained<Resolution>? {
+  final func beginQuick(
+    _ context: UDIContext, of type: Any.Type, _ reach: Reach
+  ) throws -> Unretained<Resolution>? {
+    if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
-    try resolution.read { try $0.push(provider, context, nil, isShared: false) }
+    if kind == .graphProvider, provider.mayShareWhatLookupsPass {
+      // At length, where that is found.
+      if resolution.read({ $0.shares(provider.id) }) { return nil }
+    }
+    try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
     return resolution
   }
 }
 
 extension Provider {
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
+  /// cast. Not where it is known that all it makes are objects.
+  @inline(__always)
+  fileprivate final var mayShareWhatLookupsPass: Bool {
+    plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
+  }
+
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:

@@ -17,15 +17,23 @@ class Provider: Entry, @unchecked Sendable {
     var lifetime: UDILifetime?
     var metadata: Offer.Metadata?
     let site: CallSite
+    let reach: Reach
     let isOnMainActor: Bool
     let completes: Bool
 
+    /// Whether the closures may hold what is not `Sendable`, and so have to be released on the main actor.
+    var belongsToMainActor: Bool { isOnMainActor || reach == .mainActor }
+
+    /// - Parameters:
+    ///   - reach: Where what is made may be used.
+    ///   - isOnMainActor: Whether the closures may be called on the main actor only.
     @usableFromInline
     init(
       _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
-      isOnMainActor: Bool, completes: Bool
+      _ reach: Reach, isOnMainActor: Bool, completes: Bool
     ) {
       self.type = type
+      self.reach = reach
       self.name = name
       self.lifetime = lifetime
       self.metadata = metadata
@@ -83,7 +91,7 @@ class Provider: Entry, @unchecked Sendable {
     self.isFactory = isFactory
     super.init(
       .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
-      description.site)
+      description.reach, description.site)
   }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
@@ -106,6 +114,15 @@ class Provider: Entry, @unchecked Sendable {
 
   /// Calls what is to be called at the end of the outermost link.
   func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
+
+  /// Whether it keeps something that it made without arguments, and then whether weakly. Under the tree lock.
+  ///
+  /// - Returns: Nil if it does not keep it, or no more.
+  func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
+    guard let shown, let present = shown.made else { return nil }
+    garbage.add(present.object, of: shown)
+    return present.object === made.object ? shown.owned == nil : nil
+  }
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
@@ -220,6 +237,10 @@ enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
   case onlyOnMainActor
+  /// An argument may not be `Sendable`, as the factory was promised; its type.
+  case argumentNotSendable(Any.Type)
+  /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.
+  case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
   /// Which cannot tell apart what has to be kept for them.
   case unhashable([Any.Type])

@@ -28,16 +28,19 @@ final class Watch: Sendable {
   /// - Parameter isKeptOnly: Whether to look only at what is there, and have nothing made.
   /// - Returns: What is found; an outer nil where it would have to be made.
   func lookUp<Dependency>(
-    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, keptOnly isKeptOnly: Bool
+    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    keptOnly isKeptOnly: Bool
   ) -> Dependency?? {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }
     defer { Tree.change { _ in watcher.looker = 0 } }
-    guard isKeptOnly else { return .some(context.lookUp(type, name, search)) }
+    guard isKeptOnly else { return .some(context.lookUp(type, name, reach, search)) }
     var found: Dependency?
-    switch unsafe context.look(for: &found, type, name, search) {
+    switch unsafe context.look(for: &found, type, name, reach, search) {
     case .object(let object): return .some(object as? Dependency)
-    case .provided(let entry): return entry.kind == .boxed ? .some(context.lookUp(entry, type, search)) : nil
+    case .provided(let entry):
+      if entry.registered.isRefused(to: reach) { return .some(nil) }
+      return entry.kind == .boxed ? .some(context.lookUp(entry, type, reach, search)) : nil
     case .written, .nothing, .dead, .asleep: return .some(found)
     }
   }

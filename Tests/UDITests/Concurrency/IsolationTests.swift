@@ -1,0 +1,333 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import UDI
+
+/// What is not `Sendable` stays on the main actor: each way out that is closed.
+///
+/// `any Local` and `any Local & Sendable` are one metatype at run time, and so one key.
+@MainActor @Suite struct IsolationTests {
+  let context = UDIContext(tag: "context")
+  let counter = Counter()
+
+  typealias SendableLocal = any Local & Sendable
+
+  // MARK: The same key with and without Sendable
+
+  @Test func whatIsBoundWithoutSendableIsNotGivenAsSendable() async throws {
+    let child = try context.makeChild(tag: "child")
+    let grandchild = try child.makeChild(tag: "grandchild", search: .ancestors)
+    child.bind(counter, as: (any Local).self)
+    child.bind(counter, as: (any Local).self, named: "n")
+    let contexts = [context, child, grandchild]
+    for _ in 0..<2 {
+      #expect(contexts.map { missesAll($0, nil) } == [true, true, true])
+      #expect(contexts.map { missesAll($0, "n") } == [true, true, true])
+      let elsewhere = await Task.detached { contexts.map { missesAll($0, nil) && missesAll($0, "n") } }.value
+      #expect(elsewhere == [true, true, true])
+    }
+    #expect(contexts.map { $0.link((any Local).self) === counter } == [true, true, true])
+    #expect(child.linkAll((any Local).self).count == 2)
+  }
+
+  @Test func anObjectIsRefusedLikeAContext() async {
+    context.bind(counter, as: (any Local).self)
+    let member = Member().attached(to: context)
+    let wrapped = Wrapped().attached(to: context)
+    let missed = await Task.detached {
+      var found: SendableLocal? = nil
+      member.link(&found)
+      return found == nil && member.linkInLine(SendableLocal.self) == nil && member.linkAll(SendableLocal.self).isEmpty
+        && (try? member.require(SendableLocal.self)) == nil
+        && member.linkInLine(UDIKey<SendableLocal>()) == nil
+    }.value
+    #expect(missed && wrapped.local == nil && wrapped.inLine == nil && wrapped.weakly == nil)
+    #expect(member.linkInLine((any Local).self) === counter)
+  }
+
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own", storage: .custom { Keeper() })])
+  func whatIsMadeWithoutSendableIsNotGivenAsSendable(_ lifetime: UDILifetime) async {
+    let counter = counter
+    context.register((any Local).self, lifetime: lifetime) { counter }
+    context.register((any Local).self, named: "n", lifetime: lifetime) { (_, _: Int) in counter }
+    let context = context
+    for _ in 0..<2 {
+      #expect(missesAll(context, nil) && context.link(SendableLocal.self, named: "n", with: 1) == nil)
+      #expect(await Task.detached { missesAll(context, nil) }.value)
+      #expect(await Task.detached { context.link(SendableLocal.self, named: "n", with: 1) == nil }.value)
+      // Made by now, for those who may have it.
+      #expect(context.link((any Local).self) === counter)
+      #expect(context.link((any Local).self, named: "n", with: 1) === counter)
+    }
+  }
+
+  @Test func valuesAndGenericsAreRefusedAlike() async {
+    context.provide([counter] as [any Local], as: [any Local].self)
+    context.bind(counter, as: Any.self)
+    context.bind(counter, as: AnyObject.self)
+    let context = context
+    let found = await Task.detached {
+      [
+        context.link([SendableLocal].self) != nil, context.link((any Sendable).self) != nil,
+        context.link((any AnyObject & Sendable).self) != nil,
+      ]
+    }.value
+    #expect(found == [false, false, false])
+    #expect(context.link([any Local].self)?.first === counter && context.link(Any.self) as? Counter === counter)
+  }
+
+  @Test func whatIsSendableIsFoundByBothForms() async {
+    let plain = Plain()
+    context.bind(plain, as: (any Other & Sendable).self)
+    context.register((any Service).self, lifetime: .context) { Plain("made") }
+    let context = context
+    #expect(await Task.detached { context.link((any Other).self) === plain }.value)
+    #expect(find((any Other).self) === plain)
+    #expect(find((any Service).self) === context.link((any Service).self))
+    #expect(find((any Service).self) != nil)
+  }
+
+  /// For the compiler the type is not `Sendable` here.
+  private func find<Dependency>(_ type: Dependency.Type) -> Dependency? { context.link(type) }
+  private func register<Dependency>(_ made: Dependency) { context.register(Dependency.self) { made } }
+
+  @Test func aTypeThatGenericCodeDoesNotKnowToBeSendableIsExplained() {
+    register(Plain("generic"))
+    #expect(find(Plain.self)?.label == "generic")
+    let (missed, misuse) = MisuseLog.during { context.link(Plain.self) }
+    #expect(missed == nil && misuse.map(\.kind) == [.notMade])
+    #expect(misuse.first?.message.contains("was registered as a type that is not Sendable") == true)
+    let error = #expect(throws: UDILinkError.self) { try context.require(Plain.self) }
+    #expect(error?.cause == .notSendable)
+    #expect(error?.description.contains("in generic code it is Sendable only where that is required") == true)
+  }
+
+  @Test func explanationsKnowWhichFormAsks() {
+    context.bind(counter, as: (any Local).self)
+    #expect(context.explain(SendableLocal.self).cause == .notSendable)
+    #expect(Member().attached(to: context).explain(SendableLocal.self).cause == .notSendable)
+    guard case .found = context.explain((any Local).self).cause else {
+      return #expect(Bool(false), "the type that it was bound as is found")
+    }
+  }
+
+  @Test func updatesAndRulesAndOverridesKeepToIt() async {
+    context.bind(counter, as: (any Local).self)
+    var iterator = context.updates(of: SendableLocal.self).makeAsyncIterator()
+    let first = await iterator.next()
+    #expect(first != nil && first! == nil)
+    context.rules(for: SendableForm.self).inject(\.local)
+    let form = SendableForm()
+    #expect(context.inject(into: form) == 0 && form.local == nil)
+    let override = UDIContext(tag: "override")
+    override.provide(Plain())
+    #expect(override.link(Plain.self) != nil)
+  }
+
+  @Test func anotherTypeOfTheSameInstanceIsRefusedLikeItsOwn() async {
+    context.register(Counter.self, lifetime: .context) { Counter() }.implements((any Local & Sendable).self)
+    let context = context
+    #expect(context.link(SendableLocal.self) == nil && context.link((any Local).self) != nil)
+    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+  }
+
+  // MARK: Code that runs with what is not Sendable
+
+  @Test func aConversionRunsOnTheMainActor() async {
+    context.register(Counter.self, lifetime: .context) { Counter() }
+      .implements(Reading.self) { counter in
+        counter.count += 1
+        return Reading(count: counter.count)
+      }
+    let context = context
+    let counter = context.link(Counter.self)
+    let elsewhere = await Task.detached { MisuseLog.during { context.link(Reading.self) } }.value
+    #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("on the main actor only") == true)
+    #expect(counter?.count == 0 && context.link(Reading.self)?.count == 1)
+    // Converted by now, and kept.
+    #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)
+  }
+
+  @Test func argumentsThatMayNotBeSendableAreRefusedByFactoriesThatRunAnywhere() {
+    context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+    context.register(Reading.self, named: "n") { (_, count: Int) in Reading(count: count) }
+    let local: any Local = counter
+    let (missed, misuse) = MisuseLog.during { context.link(Reading.self, with: local) }
+    #expect(missed == nil && misuse.first?.message.contains("takes Sendable arguments") == true)
+    #expect(find(Reading.self, named: "n", with: 5)?.count == 5)
+  }
+
+  private func find<Dependency, Argument>(
+    _ type: Dependency.Type, named name: UDIName, with argument: Argument
+  ) -> Dependency? { context.link(type, named: name, with: argument) }
+
+  // MARK: Where things die
+
+  @Test func whatAContextOwnsDiesOnTheMainActor() async {
+    for way in 0..<6 {
+      await expectDeathOnMainActor { mortal in
+        let owner = UDIContext(tag: "owner")
+        switch way {
+        case 0: owner.provide(mortal)
+        case 1:
+          owner.register(Mortal.self, lifetime: .context) { mortal }
+          _ = owner.link(Mortal.self)
+        case 2: owner.registerOnMainActor(Reading.self) { Reading(count: mortal.count) }
+        case 3: owner.registerOnMainActor(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
+        case 4: owner.setUpOnMainActor { _ in mortal.count += 1 }
+        default: owner.rules(for: Counter.self).injectOnMainActor { _, _ in mortal.count += 1 }
+        }
+        return owner
+      }
+    }
+  }
+
+  @Test func whatAnyoneMayHoldDiesOnTheMainActor() async {
+    // A registration, which holds its provider, and that the closure.
+    await expectDeathOnMainActor { mortal in
+      UDIContext(tag: "gone").register(Mortal.self) { mortal }
+    }
+    // A storage of one's own.
+    await expectDeathOnMainActor { mortal in
+      let keeper = Keeper()
+      let owner = UDIContext(tag: "gone")
+      owner.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { [weak mortal] in mortal }
+      _ = owner.link(Mortal.self)
+      return KeeperAlone(keeper: keeper, made: keeper.take())
+    }
+  }
+
+  /// Makes something `Sendable` that leads to an object which is not, lets go of it on another thread, and waits for the object to die.
+  private func expectDeathOnMainActor<Holder: Sendable>(
+    _ make: (Mortal) -> Holder, sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let death = Death()
+    var holder: Holder? = { make(Mortal(death)) }()
+    let parcel = Mutex(holder.take())
+    onThreads(1) { [parcel = Box(parcel)] _ in parcel.content.withLock { $0 = nil } }
+    #expect(await death.wasOnMainActor, sourceLocation: sourceLocation)
+  }
+
+  /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
+  @Test(arguments: 0..<6)
+  func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
+    let death = Death()
+    var mortals = (0..<(way == 5 ? 40 : 1)).map { _ in Mortal(death) }
+    for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
+    let count = mortals.count
+    let other = Plain()
+    look(with: { [context] in
+      switch way {
+      case 0: _ = context.snapshot()
+      case 1: _ = context.explain((any Local).self, named: 0)
+      case 2: _ = try? context.require(Plain.self, named: "none")
+      case 3: _ = context.registrations(of: (any Local).self)
+      case 4: context.register(SendableLocal.self, named: 0) { Safe() }
+      default: context.bind(other, as: Plain.self)
+      }
+    }) { mortals = [] }
+    for _ in 0..<count { #expect(await death.wasOnMainActor) }
+  }
+
+  /// Runs a body on another thread, and has the main actor do something just when the library has loaded an object there.
+  private func look(with body: @escaping @Sendable () -> Void, meanwhile: () -> Void) {
+    let (reached, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let looks = Tally()
+    let finished = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      Schedule.following({ point in
+        guard point == .loadedToLook else { return }
+        looks.add()
+        guard looks.count == 1 else { return }
+        reached.signal()
+        done.wait()
+      }) { body() }
+      reached.signal()
+      finished.signal()
+    }
+    reached.wait()
+    meanwhile()
+    done.signal()
+    finished.wait()
+  }
+}
+
+/// Whether a context finds nothing as `any Local & Sendable`, by any verb.
+private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> Bool {
+  typealias SendableLocal = any Local & Sendable
+  return MisuseLog.during {
+    context.link(SendableLocal.self, named: name) == nil
+      && (try? context.require(SendableLocal.self, named: name)) == nil
+      && context.linkAll(SendableLocal.self).isEmpty && context.linkAll(SendableLocal.self, named: name).isEmpty
+      && context.linkFresh(SendableLocal.self, named: name) == nil
+      && context.link(UDIKey<SendableLocal>(named: name)) == nil
+      && context.link(SendableLocal.self, named: name, with: 1) == nil
+      && context.registrations(of: SendableLocal.self).allSatisfy { $0.link() == nil }
+  }.0
+}
+
+private final class Safe: Local, @unchecked Sendable { var count = 0 }
+
+private struct Reading: Sendable { let count: Int }
+
+private final class SendableForm: @unchecked Sendable { var local: (any Local & Sendable)? }
+
+@MainActor private final class Wrapped: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var local: (any Local & Sendable)?
+  @LinkedInLine var inLine: (any Local & Sendable)?
+  @WeaklyLinked var weakly: (any Local & Sendable)?
+  func didAttachContext() {}
+}
+
+private final class Keeper: UDIStorage {
+  private let kept = Mutex<UDIMade?>(nil)
+  func load() -> UDIMade? { kept.withLock { $0 } }
+  func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+  func reset() { kept.withLock { $0 = nil } }
+  func take() -> UDIMade? { kept.withLock { $0.take() } }
+}
+
+private struct KeeperAlone: Sendable {
+  let keeper: Keeper
+  let made: UDIMade?
+}
+
+private final class Box<Content: ~Copyable & Sendable>: Sendable {
+  let content: Content
+  init(_ content: consuming Content) { self.content = content }
+}
+
+/// Not `Sendable`: it notes on which thread it dies.
+private final class Mortal: Local {
+  var count = 0
+  private let death: Death
+  init(_ death: Death) { self.death = death }
+  deinit { death.note() }
+}
+
+/// Where something died.
+private final class Death: Sendable {
+  private static let mark: DispatchSpecificKey<Void> = {
+    let mark = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: mark, value: ())
+    return mark
+  }()
+  private let outcome: AsyncStream<Bool>
+  private let continuation: AsyncStream<Bool>.Continuation
+
+  init() {
+    _ = Self.mark
+    (outcome, continuation) = AsyncStream.makeStream(of: Bool.self)
+  }
+
+  func note() { continuation.yield(DispatchQueue.getSpecific(key: Self.mark) != nil) }
+
+  var wasOnMainActor: Bool {
+    get async {
+      for await outcome in outcome { return outcome }
+      return false
+    }
+  }
+}
