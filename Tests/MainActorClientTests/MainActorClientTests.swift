@@ -77,6 +77,18 @@ actor Worker: UDIObject {
     #expect(context.linkAll((any Clock).self).map { $0 === left } == [true, false])
   }
 
+  @Test func namesOfAnEnumGoAnywhere() async {
+    let context = UDIContext(tag: "window")
+    let console = Console()
+    context.bind(console, as: (any Log).self, named: UDIName(Slot.left))
+    let (left, right) = (UDIName(Slot.left), UDIName(Slot.right))
+    #expect(left == UDIName(Slot.left) && left != right && left.description == "left")
+    let found = await Task.detached {
+      (context.link((any Log).self, named: left), context.link((any Log).self, named: right))
+    }.value
+    #expect(found.0 as? Console === console && found.1 == nil)
+  }
+
   @Test func sendableFromElsewhere() async {
     let context = UDIContext(tag: "window")
     let console = Console().attached(to: context)

@@ -1,16 +1,18 @@
 /// From the typed verbs to the untyped core, and back: shells that are compiled in the caller's module.
 extension UDIContext {
   /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
+  ///
+  /// - Parameter asker: The object that looks it up, if one does, for the report.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
     switch unsafe look(for: &found, type, name, reach, search) {
     case .object(let object): return object as? Dependency
-    case .provided(let entry): return lookUp(entry, type, reach, search)
+    case .provided(let entry): return lookUp(entry, type, reach, search, asker)
     // Nil where nothing was written.
     case .written, .nothing, .dead, .asleep: return found
     }
@@ -141,11 +143,11 @@ extension UDIContext {
   @inlinable
   @inline(never)
   func lookUp<Dependency>(
-    _ entry: consuming Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
+    _ entry: consuming Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
   ) -> Dependency? {
     let entry = entry
     do { return try provide(entry, type, reach, search, only: false) } catch {
-      report(error, entry, type, search)
+      report(error, entry, type, search, asker)
       return nil
     }
   }

@@ -85,11 +85,11 @@ extension UDIAttachment {
 
   /// The error of a lookup by this attachment's object, which may be attached to nothing.
   @usableFromInline
-  func explained(_ error: any Error, _ type: Any.Type, _ name: UDIName?, owner: Any.Type) -> any Error {
+  func explained(_ error: any Error, _ asker: Asker) -> any Error {
+    guard let error = error as? UDILinkError else { return error }
     // What a factory asked for was looked up from its context.
-    guard let error = error as? UDILinkError, case .none = place,
-      error.explanation.typeName == TypeIdentity.of(type).name, error.explanation.name == name?.description
-    else { return error }
-    return UDILinkError(explanation: error.explanation.blaming(unattached: owner))
+    guard case .none = place, error.chain.count == 1 else { return error.seen(by: asker) }
+    let explanation = error.explanation.blaming(unattached: type(of: asker.object))
+    return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
   }
 }

@@ -28,16 +28,34 @@ struct LinkRequest: Sendable {
     owner.lookUp(type, name, reach, search, site)
   }
 
+  /// A key path in debug builds. In release builds it is not even made: a read of what is kept would pay for it.
+  @inlinable
+  @inline(__always)
+  static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
+    var made: AnyKeyPath?
+    func make() -> Bool {
+      made = property()
+      return true
+    }
+    assert(make())
+    return made
+  }
+
   /// Looks up what must be there.
+  ///
+  /// - Parameter property: What is stored for the property, to name it in a message.
   @inlinable
   @inline(never)
-  func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency {
-    do { return try owner.lookUpOrThrow(type, name, reach, search, site) } catch { stop(error, owner) }
+  func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency {
+    do { return try owner.lookUpOrThrow(type, name, reach, search, site) } catch { stop(error, type, owner, property) }
   }
 
   /// Stops the program because what must be there is not.
   @usableFromInline
-  func stop(_ error: any Error, _ owner: AnyObject) -> Never {
-    fatalError("\(site.fileID):\(site.line): a \(type(of: owner)) cannot do without it: \(error)")
+  func stop(_ error: any Error, _ type: Any.Type, _ owner: AnyObject, _ property: AnyKeyPath?) -> Never {
+    let place = "\(site.fileID):\(site.line)"
+    if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
+    let key = describeKey(TypeIdentity.of(type).name, name)
+    fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
   }
 }

@@ -55,7 +55,7 @@ public struct Required<Dependency> {
       if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
         owner[keyPath: storage].isOutOfDate(stamp)
       {
-        let found = owner[keyPath: storage].request.require(Dependency.self, owner)
+        let found = owner[keyPath: storage].request.require(Dependency.self, owner, LinkRequest.inDebug(storage))
         // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
         if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }

@@ -258,7 +258,8 @@ extension UDIObject {
       default: break
       }
     }
-    return attachment.contextForLink("link", type, name, site, self)?.lookUp(type, name, reach, search)
+    return attachment.contextForLink("link", type, name, site, self)?
+      .lookUp(type, name, reach, search, Asker(self, site))
   }
 
   @inlinable
@@ -285,10 +286,10 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) throws -> Dependency {
     guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
-      throw UDIAttachment.goneError(type, name, search)
+      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
     }
     do { return try context.lookUpOrThrow(type, name, reach, search) } catch {
-      throw _attachedContext.explained(error, type, name, owner: Self.self)
+      throw _attachedContext.explained(error, Asker(self, site))
     }
   }
 }
@@ -346,7 +347,9 @@ extension UDIAttachment {
   }
 
   @usableFromInline
-  static func goneError(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> any Error {
-    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone))
+  static func goneError(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
+  ) -> any Error {
+    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone)).seen(by: asker)
   }
 }

@@ -234,12 +234,13 @@ extension UDIContext {
 extension UDIContext {
   @inlinable
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
+    _ asker: Asker? = nil
   ) -> Dependency? {
     reach.assertIsolation(type)
-    guard let (found, isExact) = try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true) else {
-      return nil
-    }
+    guard
+      let (found, isExact) = try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker)
+    else { return nil }
     return found.value(as: type, isExact: isExact)
   }
 
@@ -263,7 +264,7 @@ extension UDIContext {
   @usableFromInline
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
-    reports: Bool
+    reports: Bool, _ asker: Asker? = nil
   ) throws -> (Made, isExact: Bool) {
     let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
@@ -284,7 +285,7 @@ extension UDIContext {
           try provider.rejectArguments(arguments, of: reach)
           if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
         } catch {
-          if reports { report(error, provider, type, search) }
+          if reports { report(error, provider, type, search, asker) }
           throw error
         }
       }

@@ -240,7 +240,10 @@ private actor Desk: UDIObject {
       _ = Consumer().attached(to: UDIContext(tag: "nowhere")).required
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("a Consumer cannot do without it: No UDITests.Service is registered in this tree."))
+    #expect(
+      output.contains(
+        "No UDITests.Service is registered in this tree. "))
+    #expect(output.contains("Consumer.required needs it.\n"))
     #expect(output.contains(#""nowhere": nothing"#))
   }
 

@@ -30,7 +30,7 @@ extension Node {
     binding.serial = nextSerial
     nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
+    if UDIRecording.isOn { Records.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
     if let replaced {
       replaced.node = nil
@@ -39,7 +39,7 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
       }
     }
   }

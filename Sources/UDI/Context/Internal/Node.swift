@@ -196,7 +196,8 @@ extension Node {
     nonmutating _modify { yield &rarities.overrides }
   }
 
-  /// What `Deaths` knows the node by, once something has died here; 0 before. Numbers are not given twice, as addresses are.
+  /// What `Records` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
+  /// addresses are.
   var diaryNumber: UInt {
     get { unsafe edges.pointee.rarities?.diaryNumber ?? 0 }
     nonmutating set { rarities.diaryNumber = newValue }

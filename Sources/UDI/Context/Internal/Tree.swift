@@ -125,13 +125,11 @@ struct Garbage {
 
   /// Adds an object that was loaded from an entry, only to look at it. If nobody else holds it any more this is where it dies; so one that is not
   /// `Sendable` is given back to the main actor.
-  mutating func add(_ object: consuming AnyObject, of entry: Entry) {
-    Schedule.reached(.loadedToLook)
-    add(object, entry.reach)
-  }
+  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
-  /// The same for an object whose reach is known.
+  /// The same for an object of a reach.
   mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
+    Schedule.reached(.loadedToLook)
     guard reach == .mainActor else { return add(object) }
     let parcel = parcel ?? Parcel()
     parcel.add(object)

@@ -34,17 +34,20 @@ extension UDIContext {
 
   /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse, nor that a
   /// factory says that there is nothing.
+  ///
+  /// - Parameter asker: The object that looked it up, if one did.
   @usableFromInline
-  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?) {
+  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
       let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
-      message = [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " ")
-    case let missing as UDILinkError:
-      message = "\(missing.explanation.summary) It was asked for when \(entry.key) was made."
-    default: message = "The factory of \(entry.key) threw: \(error)"
+      message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
+    case let missing as UDILinkError: message = missing.seen(by: asker).message
+    default:
+      let caller = asker.map { ", called for \(UDILinkError.Step($0))," } ?? ""
+      message = "The factory of \(entry.key)\(caller) threw: \(error)"
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
   }

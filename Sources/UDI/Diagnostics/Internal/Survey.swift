@@ -9,16 +9,31 @@ struct Survey {
     var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
-    var noticed: ContinuousClock.Instant?
+    /// How that failed the last time.
+    var failure: FactoryFailure?
+    /// When it was gone, and the call that replaced or withdrew it.
+    var goneSince: ContinuousClock.Instant?
+    var endedBy: CallSite?
+    /// Whether the object is alive of a binding that was replaced or withdrawn.
+    var isSurvivor = false
+
+    /// Whether there is an object that is alive.
+    var isAlive: Bool { isSurvivor || kind == .live || kind == .kept || kind == .override }
 
     /// Whether a lookup that comes to it ends there.
-    var answers: Bool { kind != .dead }
+    var answers: Bool {
+      switch kind {
+      case .live, .kept, .provider, .override: true
+      case .dead, .replaced, .withdrawn: false
+      }
+    }
   }
 
   struct Place {
     let path: [String]
     let finding: Finding
   }
+
 
   /// The path of the context where the lookup begins.
   let start: [String]
@@ -35,24 +50,36 @@ struct Survey {
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
-  /// Objects under other types, which may be what was meant.
+  /// What is under other types and may be what was meant.
   private(set) var candidates: [Candidate] = []
 
-  /// An object under another type. If nobody else holds it any more it dies with this; on the main actor, if it is not `Sendable`.
+  /// An object under another type, or what a provider under another type makes.
   struct Candidate {
     let place: Place
-    private let owner: AnyObject
+    /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
+    private let owner: AnyObject?
     private let isOwned: Bool
+    private let madeType: Any.Type?
 
     fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
       self.place = place
       isOwned = entry.reach == .mainActor
       owner = isOwned ? MainActorOwned(object) : object
+      madeType = nil
     }
 
-    /// Whether a condition holds of the object.
-    func satisfies(_ condition: (AnyObject) -> Bool) -> Bool {
-      condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
+    fileprivate init(of madeType: Any.Type, _ place: Place) {
+      self.place = place
+      isOwned = false
+      owner = nil
+      self.madeType = madeType
+    }
+
+    /// Whether a condition holds of the object, or another one of the type of what would be made.
+    func satisfies(_ condition: (AnyObject) -> Bool, orOfType typeCondition: (Any.Type) -> Bool) -> Bool {
+      if let madeType { return typeCondition(madeType) }
+      guard let owner else { return false }
+      return condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
     }
   }
 
@@ -60,7 +87,7 @@ struct Survey {
   private static var shownInOrder: Int { 12 }
   /// As many where there is something.
   private static var enough: Int { 100 }
-  /// As many objects of other types.
+  /// As many under other types.
   private static var enoughCandidates: Int { 32 }
 
   /// How many were looked at.
@@ -76,19 +103,25 @@ struct Survey {
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for death in Deaths.of(key, in: node).prefix(3) {
-      findings.append(
-        Finding(kind: .dead, key: key, site: death.site, objectType: death.objectType, noticed: death.noticed))
+    for record in Records.of(key, in: node).prefix(3) {
+      let survivor = record.object
+      if let survivor { garbage.add(survivor, record.reach) }
+      findings.append(Finding(record, of: key, isSurvivor: survivor != nil))
     }
     node.slots.forEach { slot in
       guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
         findings.append(contentsOf: node.ownFindings(other.key, &garbage))
-      } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
-        let object = other.presentObject
+      } else if candidates.count < Self.enoughCandidates,
+        let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        candidates.append(Candidate(object, other, Place(path: node.fullPath, finding: finding)))
+        let place = Place(path: node.fullPath, finding: finding)
+        if let object = other.presentObject {
+          candidates.append(Candidate(object, other, place))
+        } else if let provider = finding.provider {
+          candidates.append(Candidate(of: provider.madeType, place))
+        }
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
@@ -102,6 +135,20 @@ struct Survey {
     guard answer != nil else { return answer = Place(path: node.fullPath, finding: answering) }
     equallyNearCount += 1
     if equallyNear.count < Self.shownInOrder { equallyNear.append(Place(path: node.fullPath, finding: answering)) }
+  }
+}
+
+extension Survey.Finding {
+  fileprivate init(_ record: Record, of key: KeyIdentity, isSurvivor: Bool) {
+    let (kind, endedBy): (UDIExplanation.Finding.Kind, CallSite?) =
+      switch record.end {
+      case .died: (.dead, nil)
+      case .replaced(let site): (.replaced, site)
+      case .withdrawn(let site): (.withdrawn, site)
+      }
+    self.init(
+      kind: kind, key: key, site: record.site, objectType: record.objectType, goneSince: record.time, endedBy: endedBy,
+      isSurvivor: isSurvivor)
   }
 }
 
@@ -180,7 +227,7 @@ extension Node {
       findings.append(
         .init(
           kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach, objectType: madeType,
-          provider: provider))
+          provider: provider, failure: provider.failure))
       if let made { garbage.add(made.object, of: provider) }
     }
     return findings

@@ -27,11 +27,18 @@ final class Alias: Provider, @unchecked Sendable {
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
-    guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
+    let original: Made?
+    do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
+    guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
     // Only now: what was converted before may be given anywhere.
     if convertsOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
-    guard let converted = convert(made) else { throw ProviderFailure.notConvertible(from: target.madeType) }
+    guard let converted = convert(made) else {
+      let failure = ProviderFailure.notConvertible(from: target.madeType)
+      noteFailure(failure, arguments)
+      throw failure
+    }
+    forgetFailure()
     let other = Tree.change { garbage -> Made? in
       // Only of what the provider keeps; and only while both are registered.
       guard node != nil, let isWeak = target.keepsWeakly(made, &garbage) else { return nil }

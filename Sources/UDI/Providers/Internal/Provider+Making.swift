@@ -137,6 +137,7 @@ extension Provider {
   final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
+    forgetFailure()
     if let (holder, creation) = making.keeping {
       holder.storage?.store(UDIMade(made: made, provider: self))
       holder.keep(made, creation)
@@ -149,9 +150,13 @@ extension Provider {
 
   /// Ends what `begin` began without an instance.
   ///
+  /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
   @usableFromInline
-  final func fail(_ making: Making, _ error: any Error) -> any Error {
+  final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
+    // First, so that who waits for the instance finds the failure noted.
+    noteFailure(error, arguments)
+    let error = passOn(error)
     // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
@@ -224,7 +229,10 @@ extension Provider {
   /// - Parameter form: Of the instance, which lives during the call; nil for a value.
   @usableFromInline
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ form: StoredForm) {
-    if !isPlain(form) { attach(form.borrowed.object, to: context, isOwned: false) }
+    if !isPlain(form) {
+      attach(form.borrowed.object, to: context, isOwned: false)
+      forgetFailure()
+    }
     if kind == .graphProvider { resolution.read { $0.share(form.object, form, self) } }
     resolution.read { $0.pop() }
   }
@@ -238,8 +246,9 @@ extension Provider {
   /// - Returns: The error.
   @usableFromInline
   final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
+    noteFailure(error, [])
     resolution.read { $0.pop() }
-    return error
+    return passOn(error)
   }
 }
 
@@ -286,9 +295,10 @@ extension Provider {
   /// Notes that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
-    plainClass.store(plain, ordering: .relaxed)
+    // In one order with the flag that `forgetFailure` reads next: see `noteFailure`.
+    plainClass.store(plain, ordering: .sequentiallyConsistent)
     if TypeToken.of(madeType).facts.contains(.holdsReferences) {
-      plainClassInFirstWord.store(plain, ordering: .relaxed)
+      plainClassInFirstWord.store(plain, ordering: .sequentiallyConsistent)
     }
   }
 }

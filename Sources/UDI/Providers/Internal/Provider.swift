@@ -73,7 +73,10 @@ class Provider: Entry, @unchecked Sendable {
   let plainClass = Atomic<UInt>(0)
   /// The same where all values of the type begin with the reference; else 0.
   let plainClassInFirstWord = Atomic<UInt>(0)
+  @exclusivity(unchecked) private final var uncheckedLastFailure: FactoryFailure?
   private let usesDefaultLifetime: Bool
+  /// Whether there is a `lastFailure`, to be asked without a lock.
+  let hasFailed = Atomic<Bool>(false)
 
   init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
     PerThread.prepare()
@@ -131,8 +134,8 @@ class Provider: Entry, @unchecked Sendable {
     case .gone: return nil
     case .make(let making):
       let made: Made?
-      do { made = try make(making.context, arguments) } catch { throw fail(making, error) }
-      guard let made else { throw fail(making, ProviderFailure.returnedNil) }
+      do { made = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
+      guard let made else { throw fail(making, ProviderFailure.returnedNil, arguments) }
       end(making, made, arguments, isFresh: isFresh)
       return made
     }
@@ -154,6 +157,12 @@ extension Provider {
 
   /// Whether there is such an instance: asked without counting references to it.
   final var hasMade: Bool { unsafe uncheckedShown != nil }
+
+  /// How the factory failed the last time, until it has made something.
+  final var lastFailure: FactoryFailure? {
+    get { unsafe uncheckedLastFailure }
+    set { unsafe uncheckedLastFailure = newValue }
+  }
 
   /// What is made under a shared lifetime.
   final var holders: Holders? {
