@@ -60,6 +60,9 @@ extension UDIAttachment {
     if case .attached(let context) = place { context } else { nil }
   }
 
+  /// The same, but nil where the object does not hold it.
+  var heldContext: UDIContext? { lock.withLock { unsafe attached } }
+
   enum Place {
     case attached(UDIContext)
     case none
@@ -78,9 +81,13 @@ extension UDIAttachment {
 
   /// Attaches to another context, or to none, and withdraws what the object bound until now.
   ///
-  /// - Parameter context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
-  func attach(to context: UDIContext?) {
+  /// - Parameters:
+  ///   - object: The object whose attachment it is.
+  ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
+  ///   - site: The call, or the registration, that leads to it, if known.
+  func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in
+      if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       place(in: context, &garbage)
       attachments.add(1, ordering: .relaxed)

@@ -27,6 +27,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -58,6 +60,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -92,6 +96,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -125,6 +131,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -157,6 +165,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -192,6 +202,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can

@@ -17,6 +17,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -46,6 +48,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -79,6 +83,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -109,6 +115,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
@@ -145,6 +153,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -176,6 +186,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
   ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can

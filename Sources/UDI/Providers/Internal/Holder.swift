@@ -177,9 +177,18 @@ struct Holders {
   /// - Returns: The user's storages, to be reset when the lock was given back.
   mutating func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
     // They stay, for those who are on their way to them.
-    let all = find(nil) + byArguments.values.joined()
     for holder in all { holder.drop(&garbage) }
-    return all.compactMap(\.custom?.storage)
+    return storages
+  }
+
+  private var all: [Holder] { find(nil) + byArguments.values.joined() }
+
+  /// The user's storages.
+  var storages: [any UDIStorage] { all.compactMap(\.custom?.storage) }
+
+  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages.
+  func forEachOwned(_ body: (AnyObject) -> Void) {
+    for holder in all { if let owned = holder.entry?.owned { body(owned) } }
   }
 }
 

@@ -281,7 +281,7 @@ extension Provider {
     }
     attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
     if isOwned { attachment.setOwner(context) }
-    attachment.attach(to: context)
+    attachment.attach(object, to: context, at: site)
     member.didAttachContext()
   }
 
