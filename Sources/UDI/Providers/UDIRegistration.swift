@@ -260,7 +260,7 @@ extension UDIRegistration {
 
   private func give(_ reach: Reach) -> Dependency? {
     reach.assertIsolation(Dependency.self)
-    guard Tree.change({ _ in entry.node != nil }), !entry.registered.isRefused(to: reach) else { return nil }
+    guard Tree.change({ _ in entry.node != nil }) else { return nil }
     guard !(entry is Provider) else { return context?.give(entry, Dependency.self, reach, .local) }
     var bound: Dependency?
     // As lookups do it: what was stored as another type of the same name is cast.

@@ -165,13 +165,18 @@ import UDI
   // MARK: Where things die
 
   @Test func whatAContextOwnsDiesOnTheMainActor() async {
-    for way in 0..<6 {
+    for way in 0..<7 {
       await expectDeathOnMainActor { mortal in
         let owner = UDIContext(tag: "owner")
         switch way {
         case 0: owner.provide(mortal)
         case 1:
           owner.register(Mortal.self, lifetime: .context) { mortal }
+          _ = owner.link(Mortal.self)
+        case 6:
+          // Nothing else leads to the object.
+          let death = mortal.death
+          owner.register(Mortal.self, lifetime: .context) { Mortal(death) }
           _ = owner.link(Mortal.self)
         case 2: owner.registerOnMainActor(Reading.self) { Reading(count: mortal.count) }
         case 3: owner.registerOnMainActor(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
@@ -206,7 +211,25 @@ import UDI
     var holder: Holder? = { make(Mortal(death)) }()
     let parcel = Mutex(holder.take())
     onThreads(1) { [parcel = Box(parcel)] _ in parcel.content.withLock { $0 = nil } }
-    #expect(await death.wasOnMainActor, sourceLocation: sourceLocation)
+    for _ in 0..<death.births { #expect(await death.wasOnMainActor, sourceLocation: sourceLocation) }
+  }
+
+  /// An explanation holds objects of other types while names describe themselves; until then the main actor has let go of all it had.
+  @Test func anObjectThatAnExplanationOffersDiesOnTheMainActor() async {
+    let death = Death()
+    var mortal: Mortal? = Mortal(death)
+    let pause = Pause()
+    if let mortal { context.bind(mortal, as: (any Local).self, named: UDIName(pause)) }
+    async let explanation = Task.detached { [context] in context.explain((any Shown).self) }.value
+    await pause.reached
+    mortal = nil
+    // What was sent to the main actor before is released before this.
+    await Task.detached { @MainActor in }.value
+    pause.end()
+    guard case .otherType = await explanation.cause else {
+      return #expect(Bool(false), "the object is offered under its other type")
+    }
+    #expect(await death.wasOnMainActor)
   }
 
   /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
@@ -299,12 +322,41 @@ private final class Box<Content: ~Copyable & Sendable>: Sendable {
   init(_ content: consuming Content) { self.content = content }
 }
 
+private protocol Shown: AnyObject {}
+
 /// Not `Sendable`: it notes on which thread it dies.
-private final class Mortal: Local {
+private final class Mortal: Local, Shown {
   var count = 0
-  private let death: Death
-  init(_ death: Death) { self.death = death }
+  let death: Death
+  init(_ death: Death) {
+    self.death = death
+    death.noteBirth()
+  }
   deinit { death.note() }
+}
+
+/// A name that waits, the first time that it is described, until it may go on.
+private final class Pause: Hashable, Sendable, CustomStringConvertible {
+  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+  private let isOver = DispatchSemaphore(value: 0)
+  private let descriptions = Tally()
+
+  static func == (left: Pause, right: Pause) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  var description: String {
+    descriptions.add()
+    if descriptions.count == 1 {
+      continuation.yield()
+      isOver.wait()
+    }
+    return "pause"
+  }
+
+  var reached: Void {
+    get async { for await _ in stream { return } }
+  }
+  func end() { isOver.signal() }
 }
 
 /// Where something died.
@@ -322,6 +374,9 @@ private final class Death: Sendable {
     (outcome, continuation) = AsyncStream.makeStream(of: Bool.self)
   }
 
+  private let tally = Tally()
+  var births: Int { tally.count }
+  func noteBirth() { tally.add() }
   func note() { continuation.yield(DispatchQueue.getSpecific(key: Self.mark) != nil) }
 
   var wasOnMainActor: Bool {
