@@ -98,6 +98,8 @@ final class DefaultLifetime: Sendable {
 /// AppContext.install(NetworkModule())
 /// ```
 ///
+/// Declare a public module `Sendable`, so that it can be installed from anywhere; for one that is not public the compiler finds that out.
+///
 /// The same module is installed once in a context, and a ``UDIContext/defaultLifetime`` that it sets is for the module alone.
 public protocol UDIModule {
   /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
