@@ -94,7 +94,36 @@ func callWithoutIsolation(_ verb: String) {
   }
 }
 
+/// A plain class as a module, and a plain value.
+class RadioModule: UDIModule {
+  var count = 0
+  func register(in context: UDIContext) {
+    count += 1
+    context.register((any Player).self, lifetime: .context) { Radio() }
+  }
+}
+
+struct StationModule: UDIModule {
+  let radio: RadioModule
+  func register(in context: UDIContext) {
+    context.register((any Weather).self, lifetime: .context) { Station() }
+    context.install(radio)
+  }
+}
+
+/// Without isolation, too.
+func install(_ module: RadioModule, in context: UDIContext) { context.install(module, module) }
+
 @Suite struct Swift5Client {
+  @Test @MainActor func modules() {
+    let context = UDIContext(tag: "car")
+    let module = RadioModule()
+    install(module, in: context)
+    context.install(StationModule(radio: module))
+    #expect(module.count == 1)
+    #expect(context.link((any Player).self)?.play() == "static" && context.link((any Weather).self)?.degrees == 21)
+  }
+
   @Test @MainActor func plainClassWithMutableState() {
     let context = UDIContext(tag: "car")
     let radio = CarRadio().attached(to: context)

@@ -97,20 +97,15 @@ final class DefaultLifetime: Sendable {
 /// }
 /// AppContext.install(NetworkModule())
 /// ```
+///
+/// Declare a public module `Sendable`, so that it can be installed from anywhere; for one that is not public the compiler finds that out.
+///
+/// The same module is installed once in a context, and a ``UDIContext/defaultLifetime`` that it sets is for the module alone.
 public protocol UDIModule {
-  /// Registers what the module offers.
+  /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
   ///
   /// - Parameter context: Where to.
   func register(in context: UDIContext)
-}
-
-extension UDIContext {
-  /// Has modules register what they offer, one after the other.
-  ///
-  /// - Parameter modules: The modules; what a later one registers replaces what an earlier one did under the same key.
-  public func install(_ modules: any UDIModule...) {
-    for module in modules { module.register(in: self) }
-  }
 }
 
 // MARK: - Setting up

@@ -166,12 +166,24 @@ extension Node {
     return new
   }
 
-  /// The lifetime of what is registered without one; nil for `.unique`.
+  /// The lifetime of what is registered without one; nil for `.unique`. A thread that installs modules has one of its own.
   var defaultLifetime: DefaultLifetime? {
     get { unsafe edges.pointee.rarities?.defaultLifetime }
     nonmutating set {
       if newValue != nil || hasRarities { rarities.defaultLifetime = newValue }
     }
+  }
+
+  /// The modules that are being installed: of each thread the innermost one last.
+  var installations: [Installation] {
+    _read { yield rarities.installations }
+    nonmutating _modify { yield &rarities.installations }
+  }
+
+  /// The modules that are installed.
+  var modules: [InstalledModule] {
+    _read { yield rarities.modules }
+    nonmutating _modify { yield &rarities.modules }
   }
 
   /// The context's set-up block, until it has run.
@@ -311,12 +323,28 @@ enum ContextNoting: UInt8 {
 
 /// What few contexts have: behind a reference, so that all others are small. Under the tree lock.
 private final class Rarities {
-  var defaultLifetime: DefaultLifetime?
+  private var ownDefaultLifetime: DefaultLifetime?
+  var installations: [Installation] = []
+  var modules: [InstalledModule] = []
   var setUp: SetUp?
   var rules: RuleBook?
   var watchers = Watchers()
   var diaryNumber: UInt = 0
   var overrides: [Substitute] = []
+
+  var defaultLifetime: DefaultLifetime? {
+    get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
+    set {
+      if let index = installation { installations[index].lifetime = newValue } else { ownDefaultLifetime = newValue }
+    }
+  }
+
+  /// The place of the module that this thread installs.
+  private var installation: Int? {
+    if installations.isEmpty { return nil }
+    let thread = PerThread.resolution.object
+    return installations.lastIndex { $0.thread === thread }
+  }
 }
 
 /// An entry in the table of a parent's children by tag.
