@@ -147,7 +147,8 @@ func install(_ module: RadioModule, in context: UDIContext) { context.install(mo
       done.wait()
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("is not Sendable, so it can be bound, registered, looked up and used on the main actor only"))
+    #expect(
+      output.contains("is not Sendable, so it can be bound, registered, looked up and used on the main actor only"))
   }
 
   @Test @MainActor func mainActorClass() {

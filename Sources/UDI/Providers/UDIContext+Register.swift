@@ -44,7 +44,8 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false,
+      completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     return .of(add(provider))
   }
@@ -78,7 +79,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true,
+      completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
     return .of(add(provider))
   }
@@ -113,7 +115,8 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true,
+      completes: onCreate != nil)
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
@@ -148,7 +151,8 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false,
+      completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     return .of(add(provider))
@@ -183,7 +187,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true,
+      completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
     return .of(add(provider))
@@ -219,7 +224,8 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true,
+      completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
     let provider = Factory(
       description, { _ in try factory() },

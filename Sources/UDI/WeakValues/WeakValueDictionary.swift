@@ -244,7 +244,9 @@ extension WeakValueDictionary {
   private mutating func dropDeadEntriesInTurn() {
     guard heldCount > Self.smallCount else { return }
     var alive: [AnyObject] = []
-    for pair in deadPairsInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) { _ = removeEntry(forKey: pair.key) }
+    for pair in deadPairsInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) {
+      _ = removeEntry(forKey: pair.key)
+    }
   }
 
   private mutating func deadPairsInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {

@@ -197,7 +197,8 @@ import UDI
     await expectDeathOnMainActor { mortal in
       let keeper = Keeper()
       let owner = UDIContext(tag: "gone")
-      owner.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { [weak mortal] in mortal }
+      owner.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { [weak mortal] in mortal
+      }
       _ = owner.link(Mortal.self)
       return KeeperAlone(keeper: keeper, made: keeper.take())
     }

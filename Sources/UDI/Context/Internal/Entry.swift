@@ -43,7 +43,8 @@ class Entry: WeakEntry, @unchecked Sendable {
   }
 
   /// An entry that refers to no object weakly.
-  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
+  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite)
+  {
     unsafe uncheckedKind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key

@@ -61,7 +61,8 @@ enum Records {
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     add(
       Record(
-        key: binding.keyID, objectType: objectType, object: object, reach: binding.reach, site: binding.site, place: node.diaryNumber,
+        key: binding.keyID, objectType: objectType, object: object, reach: binding.reach, site: binding.site,
+        place: node.diaryNumber,
         end: end, time: .now))
   }
 

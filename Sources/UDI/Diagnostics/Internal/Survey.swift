@@ -34,7 +34,6 @@ struct Survey {
     let finding: Finding
   }
 
-
   /// The path of the context where the lookup begins.
   let start: [String]
   let search: UDISearch
@@ -208,12 +207,14 @@ extension Node {
     if let substitute = override(key.id), let made = substitute.made {
       garbage.add(made.object, of: substitute)
       let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
-      findings.append(.init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
+      findings.append(
+        .init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
     if let binding = ownBinding(key) {
       garbage.add(binding)
       if let object = binding.object {
-        findings.append(.init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
+        findings.append(
+          .init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
         garbage.add(object, of: binding)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
@@ -226,7 +227,8 @@ extension Node {
       let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach, objectType: madeType,
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
+          objectType: madeType,
           provider: provider, failure: provider.failure))
       if let made { garbage.add(made.object, of: provider) }
     }

@@ -18,7 +18,8 @@ class MadeEntry: Entry, @unchecked Sendable {
     self.origin = origin.map { Unretained($0.object).address }
     unsafe uncheckedOwned = isWeak ? nil : made.object
     if isWeak {
-      super.init(.observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
+      super.init(
+        .observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
         provider.site)
     } else {
       super.init(

@@ -16,7 +16,8 @@ package final class Override: Sendable {
     self.context = context
     let provider = Factory<Dependency>(
       Provider.Description(
-        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, isOnMainActor: false, completes: false), { _ in value }, nil)
+        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, isOnMainActor: false,
+        completes: false), { _ in value }, nil)
     substitute = Substitute(Made(value), provider)
     context.change { node, _ in
       guard !node.isInert else { return }
