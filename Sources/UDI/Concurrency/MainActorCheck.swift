@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// Whether code runs on the main actor, asked at run time.
 ///
@@ -15,10 +14,6 @@ enum MainActorCheck {
 
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
-  /// The thread that was last seen on the main actor, which mostly is one thread for ever. To compare with it takes a tenth of the time, and
-  /// serves the row "@Linked, not Sendable, after the first read" of the benchmarks.
-  private static let lastThread = Atomic<UInt>(0)
-
   /// Whether a dependency that is not `Sendable` may be used here.
   ///
   /// - Parameters:
@@ -27,11 +22,7 @@ enum MainActorCheck {
   /// - Returns: True. Elsewhere this stops the program.
   @usableFromInline
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
-    if currentThread() == lastThread.load(ordering: .relaxed) { return true }
-    if isOnMainActor {
-      lastThread.store(currentThread(), ordering: .relaxed)
-      return true
-    }
+    if isOnMainActor { return true }
     // The runtime has the last word: it knows all ways to be on the main actor, another queue's `sync` among them. Where this is not
     // the main actor it stops the program, so the message comes first.
     writeToStandardError(

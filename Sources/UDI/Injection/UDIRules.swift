@@ -14,11 +14,16 @@
 /// and those of a context and of all above it, the outermost context's first.
 public struct UDIRules<Target> {
   private let context: UDIContext
+  /// Whether the compiler knew `Target` to be `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
+  private let reach: Reach
 
-  fileprivate init(_ context: UDIContext) { self.context = context }
+  fileprivate init(_ context: UDIContext, _ reach: Reach) {
+    self.context = context
+    self.reach = reach
+  }
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    let rule = Rule(isOnMainActor: isOnMainActor) { object, context in
+    let rule = Rule(reach, isOnMainActor: isOnMainActor) { object, context in
       // From `Any`, which also asks whether the conformance can be used here.
       guard let target = object as? Target else { return false }
       return apply(target, context)
@@ -62,7 +67,9 @@ extension UDIRules {
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
     Reach.mainActor.assertIsolation(Dependency.self)
-    return add(isOnMainActor: true) { Self.fill($0, property, $1, name, .mainActor, search) }
+    // The path may hold a subscript's arguments.
+    let property = MainActorOwned(property)
+    return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
   /// Adds a block that fills what it wants.
@@ -110,7 +117,13 @@ extension UDIContext {
   ///
   /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
   /// - Returns: The rules, to add to.
-  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self) }
+  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
+
+  /// Begins or goes on with the rules for a class, or for a protocol, that is not `Sendable`; otherwise the same.
+  ///
+  /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
+  /// - Returns: The rules, to add to.
+  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
   /// Applies the rules of this context and of all above it to a `Sendable` object, the outermost context's first. What they need is
   /// looked up from this context.
@@ -121,7 +134,7 @@ extension UDIContext {
   /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of those above it).
   @discardableResult
-  public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object) }
+  public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
   /// Applies the rules of this context and of all above it to an object that is not `Sendable`, on the main actor; otherwise the same.
   ///
@@ -134,10 +147,10 @@ extension UDIContext {
   @discardableResult
   public func inject(into object: AnyObject) -> Int {
     Reach.mainActor.assertIsolation(type(of: object))
-    return applyRules(to: object)
+    return applyRules(to: object, .mainActor)
   }
 
-  private func applyRules(to object: AnyObject) -> Int {
+  private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
     withNode { _ = $0.wake(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []
@@ -150,7 +163,8 @@ extension UDIContext {
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in
-      (isOnMainActor || !rule.isOnMainActor) && rule.apply(object, self)
+      (isOnMainActor || !rule.isOnMainActor) && (reach == .anywhere || rule.reach == .mainActor)
+        && rule.apply(object, self)
     }
   }
 }
@@ -159,10 +173,13 @@ extension UDIContext {
 final class Rule: @unchecked Sendable {
   // Unchecked: constants; where the closure may run is what `isOnMainActor` says.
   let isOnMainActor: Bool
+  /// Whether its target is `Sendable`, as far as the compiler knew.
+  let reach: Reach
   /// Applies the rule if the object is of its type, and says whether it filled something.
   let apply: (Any, UDIContext) -> Bool
 
-  init(isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
+  init(_ reach: Reach, isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
+    self.reach = reach
     self.isOnMainActor = isOnMainActor
     self.apply = apply
   }

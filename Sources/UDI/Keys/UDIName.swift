@@ -59,6 +59,7 @@ public struct UDIName: Hashable, Sendable {
   ///   what its `==` and `hash(into:)` see must not change afterwards.
   @preconcurrency @MainActor
   public init<Wrapped: Hashable>(_ value: Wrapped) {
+    Reach.mainActor.assertIsolation(Wrapped.self)
     if let text = value as? String {
       self.init(value: .text(text))
     } else if let number = value as? Int {

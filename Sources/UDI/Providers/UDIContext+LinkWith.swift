@@ -277,7 +277,7 @@ extension UDIContext {
       case nil: throw ProviderFailure.nothing
       case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
       case .refused(let entry):
-        if reports { report(ProviderFailure.notSendable, entry, type, search) }
+        if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
         throw ProviderFailure.notSendable
       case .substituted(let made, let isExact): return (made, isExact)
       case .provider(let provider):
@@ -325,7 +325,9 @@ extension Node {
           if let object = entry.object {
             guard skipsBindings else { return .bound(object) }
             garbage.add(object, of: entry)
-            return entry.node?.provider(key).map(Target.provider)
+            guard let behind = entry.node?.provider(key) else { return nil }
+            garbage.add(behind)
+            return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
           }
           entry.withdraw(&garbage)
         }

@@ -29,7 +29,7 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)
-    return .of(add(provider, Made(value)))
+    return .of(add(provider, Made(value)), .anywhere)
   }
 
   /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
@@ -51,9 +51,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let provider = Factory(description, { _ in value }, nil)
-    return .of(add(provider, Made(value)))
+    return .of(add(provider, Made(value)), .mainActor)
   }
 
   /// Registers a provider that has made what it keeps.

@@ -47,7 +47,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false,
       completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor.
@@ -82,7 +82,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true,
       completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    return .of(add(provider))
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory that runs on the main actor only.
@@ -120,7 +120,7 @@ extension UDIContext {
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory that needs no context.
@@ -155,7 +155,7 @@ extension UDIContext {
       completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory that needs no context, of something that is not `Sendable`, on the main actor.
@@ -191,7 +191,7 @@ extension UDIContext {
       completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    return .of(add(provider))
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory that needs no context and runs on the main actor only.
@@ -230,7 +230,7 @@ extension UDIContext {
     let provider = Factory(
       description, { _ in try factory() },
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a provider.

@@ -34,7 +34,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments, and something to call afterwards.
@@ -69,7 +69,7 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, on the main actor.
@@ -101,7 +101,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    return .of(add(provider))
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, and something to call afterwards, on the main actor.
@@ -137,7 +137,7 @@ extension UDIContext {
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    return .of(add(provider))
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory with arguments that runs on the main actor only.
@@ -170,7 +170,7 @@ extension UDIContext {
       type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments that runs on the main actor only, and something to call afterwards.
@@ -207,6 +207,6 @@ extension UDIContext {
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    return .of(add(provider))
+    return .of(add(provider), .anywhere)
   }
 }

@@ -109,10 +109,19 @@ extension UDILifetime: CustomStringConvertible {
 /// ```swift
 /// /// Keeps an instance for some time.
 /// final class Expiring: UDIStorage {
-///   private let kept = Mutex<(made: UDIMade, until: ContinuousClock.Instant)?>(nil)
+///   private typealias Kept = (made: UDIMade, until: ContinuousClock.Instant)
+///   private let kept = Mutex<Kept?>(nil)
 ///   func load() -> UDIMade? { kept.withLock { $0.flatMap { .now < $0.until ? $0.made : nil } } }
-///   func store(_ made: UDIMade) { kept.withLock { $0 = (made, .now + .seconds(60)) } }
-///   func reset() { kept.withLock { $0 = nil } }
+///   func store(_ made: UDIMade) { replace(with: (made, .now + .seconds(60))) }
+///   func reset() { replace(with: nil) }
+///   private func replace(with new: Kept?) {
+///     // The old instance is released after the lock: its `deinit` may use this storage.
+///     let old = kept.withLock { kept in
+///       defer { kept = new }
+///       return kept
+///     }
+///     withExtendedLifetime(old) {}
+///   }
 /// }
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```

@@ -3,11 +3,14 @@
 /// It is what `register` returns and what ``UDIContext/registrations(of:search:)`` lists. It keeps no instance alive and no context.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-
-  private init(entry: consuming Entry) { self.entry = entry }
+  /// Whether the compiler knew `Dependency` to be `Sendable` where the registration was got. What is registered need not be: `any P` and
+  /// `any P & Sendable` are one key.
+  private let askedReach: Reach
 
   @usableFromInline
-  static func of(_ entry: consuming Entry) -> UDIRegistration { UDIRegistration(entry: entry) }
+  static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
+    UDIRegistration(entry: entry, askedReach: reach)
+  }
 
   /// What it is registered under.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
@@ -69,11 +72,33 @@ extension UDIRegistration {
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
   @inlinable
   @discardableResult
+  public func implements<Other: Sendable>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIRegistration {
+    // An instance of a `Sendable` class may be used anywhere, also if it was registered without that. A protocol says nothing of it.
+    let other = type is AnyClass ? Reach.anywhere : reach
+    serve(type, name, other, convertsOnMainActor: reach == .mainActor, CallSite(fileID, line)) { made in
+      (made.anyValue as? Other).map { Made($0) }
+    }
+    return self
+  }
+
+  /// Serves another type, which is not `Sendable`, from the same instances; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable
+  @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
-    // It is the same instance, so that its reach is the same.
-    serve(type, name, reach, convertsOnMainActor: reach == .mainActor, CallSite(fileID, line)) { made in
+    // The conformance of a `Sendable` instance may belong to the main actor.
+    serve(type, name, .mainActor, convertsOnMainActor: true, CallSite(fileID, line)) { made in
       (made.anyValue as? Other).map { Made($0) }
     }
     return self
@@ -90,6 +115,12 @@ extension UDIRegistration {
         \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but serves other types \
         from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
         """)
+    }
+    // The conversion would be given as `Sendable` what is not.
+    if provider.registered.isRefused(to: askedReach) {
+      let explanation = UDIExplanation(Dependency.self, provider.key.name, nil, .notSendable)
+      return UDIReporter.current.report(
+        .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
     // The same type, or one that differs in marker protocols alone, as `any P & Sendable` does from `any P`: that is one key, and so
     // it is served already.
@@ -212,15 +243,34 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
   /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency: Sendable>(
+    of type: Dependency.Type, search: UDISearch? = nil
+  ) -> [UDIRegistration<Dependency>] {
+    registrations(of: type, search, .anywhere)
+  }
+
+  /// Lists what is registered under a type that is not `Sendable`; otherwise the same. It may be called from anywhere.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
+  /// - Complexity: As ``linkAll(_:search:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
+  ) -> [UDIRegistration<Dependency>] {
+    registrations(of: type, search, .mainActor)
+  }
+
+  private func registrations<Dependency>(
+    of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       node.wake(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
       // Where it has a parent, that knows it, and hands it on when the two part.
       change { node, _ in if node.parent == nil { node.remember(self) } }
-      return found.map { .of($0) }
+      return found.map { .of($0, reach) }
     }
   }
 
@@ -233,11 +283,33 @@ extension UDIContext {
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
   /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
+    of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
+  ) throws(Failure) -> [UDIRegistration<Dependency>] {
+    try filter(registrations(of: type, search, .anywhere), predicate)
+  }
+
+  /// Lists what is registered under a type that is not `Sendable` with metadata that satisfies a predicate; otherwise the same. It may be
+  /// called from anywhere.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  ///   - predicate: Called with the metadata of those that have such; its parameter's type says which.
+  /// - Returns: Live bindings and providers in search order.
+  /// - Throws: What `predicate` throws.
+  /// - Complexity: As ``linkAll(_:search:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {
+    try filter(registrations(of: type, search, .mainActor), predicate)
+  }
+
+  private func filter<Dependency, Metadata: Sendable, Failure: Error>(
+    _ all: [UDIRegistration<Dependency>], _ predicate: (Metadata) throws(Failure) -> Bool
+  ) throws(Failure) -> [UDIRegistration<Dependency>] {
     var found: [UDIRegistration<Dependency>] = []
-    for registration in registrations(of: type, search: search) {
+    for registration in all {
       if let metadata = registration.metadata as? Metadata, try predicate(metadata) { found.append(registration) }
     }
     return found

@@ -162,10 +162,80 @@ import UDI
     _ type: Dependency.Type, named name: UDIName, with argument: Argument
   ) -> Dependency? { context.link(type, named: name, with: argument) }
 
+  @Test func aRegistrationThatWasGotAsSendableConvertsNothingThatIsNot() async {
+    context.register((any Local).self, lifetime: .context) { Counter() }
+    _ = context.link((any Local).self)
+    let convert: (SendableLocal) -> Leak = { Leak(local: $0) }
+    let (_, misuse) = MisuseLog.during { self.context.registrations(of: SendableLocal.self)[0].implements(Leak.self, convert) }
+    #expect(misuse.map(\.kind) == [.notMade] && context.link(Leak.self) == nil)
+    let context = context
+    let leak = await Task.detached {
+      MisuseLog.during {
+        context.registrations(of: SendableLocal.self)[0].implements(Leak.self) { Leak(local: $0) }
+        return context.link(Leak.self)
+      }.0
+    }.value
+    #expect(leak == nil)
+  }
+
+  @Test func aSetUpBlockThatLeavesWhatIsNotSendableConvertsItNot() {
+    let counter = counter
+    let context = UDIContext(tag: "set up") { context in
+      context.register(SendableLocal.self) { Safe() }.implements(Leak.self) { Leak(local: $0) }
+    }
+    context.provide(counter, as: (any Local).self)
+    #expect(MisuseLog.during { context.link(Leak.self) == nil }.0)
+    #expect(context.link((any Local).self) === counter)
+  }
+
+  @Test func aFreshOneIsRefusedBehindABinding() {
+    let safe = Safe()
+    context.provide(counter, as: (any Local).self)
+    context.bind(safe, as: SendableLocal.self)
+    #expect(context.link(SendableLocal.self) === safe)
+    #expect(MisuseLog.during { context.linkFresh(SendableLocal.self) == nil }.0)
+    #expect(context.linkFresh((any Local).self) === counter)
+  }
+
+  @Test func rulesForASendableTypeLeaveOthersAlone() {
+    context.rules(for: SendableLocal.self).inject { local, _ in local.count += 1 }
+    let safe = Safe()
+    #expect(context.inject(into: counter) == 0 && counter.count == 0)
+    #expect(context.inject(into: safe) == 1 && safe.count == 1)
+  }
+
+  @Test func argumentsThatMayNotBeSendableAreRefusedByAliasesToo() {
+    context.register(Leak.self) { (_, local: SendableLocal) in Leak(local: local) }
+      .implements(Counter.self) { _ in Counter() }
+    let local: any Local = counter
+    #expect(MisuseLog.during { context.link(Counter.self, with: local) == nil }.0)
+  }
+
+  /// Its conformance may belong to the main actor.
+  @Test func anotherTypeThatIsNotSendableIsForTheMainActorAlone() async {
+    context.registerOnMainActor(Model.self, lifetime: .context) { Model() }.implements((any Local).self)
+    #expect(context.link((any Local).self) != nil && context.link(SendableLocal.self) == nil)
+    let context = context
+    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+    // A class that is `Sendable` is found as that, even if it was registered as something else.
+    context.register((any Local).self, named: "n", lifetime: .context) { Safe() }.implements(Safe.self)
+    #expect(context.link(Safe.self) === context.link((any Local).self, named: "n"))
+  }
+
+  @Test func whatIsProvidedOnTheMainActorIsUsedThere() async {
+    let local = LocalMember()
+    context.provide(local).implements(Reading.self) { Reading(count: $0.attachments) }
+    local.attachedContext = nil
+    let before = local.attachments
+    let context = context
+    #expect(await Task.detached { MisuseLog.during { context.linkFresh(Reading.self) == nil }.0 }.value)
+    #expect(local.attachments == before && context.link(Reading.self) != nil)
+  }
+
   // MARK: Where things die
 
   @Test func whatAContextOwnsDiesOnTheMainActor() async {
-    for way in 0..<7 {
+    for way in 0..<9 {
       await expectDeathOnMainActor { mortal in
         let owner = UDIContext(tag: "owner")
         switch way {
@@ -173,6 +243,10 @@ import UDI
         case 1:
           owner.register(Mortal.self, lifetime: .context) { mortal }
           _ = owner.link(Mortal.self)
+        case 7:
+          owner.register(Counter.self, lifetime: .context) { (_, _: Argument) in Counter() }
+          _ = owner.link(Counter.self, with: Argument(mortal: mortal))
+        case 8: owner.rules(for: Table.self).inject(\.[Argument(mortal: mortal)])
         case 6:
           // Nothing else leads to the object.
           let death = mortal.death
@@ -294,6 +368,31 @@ private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> B
 private final class Safe: Local, @unchecked Sendable { var count = 0 }
 
 private struct Reading: Sendable { let count: Int }
+
+private struct Leak: Sendable { let local: any Local & Sendable }
+
+@MainActor private final class Model: @MainActor Local { var count = 0 }
+
+/// Not `Sendable`.
+private struct Argument: Hashable {
+  let mortal: Mortal
+  static func == (left: Argument, right: Argument) -> Bool { left.mortal === right.mortal }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(mortal)) }
+}
+
+private final class Table {
+  subscript(argument: Argument) -> Counter? {
+    get { nil }
+    set {}
+  }
+}
+
+/// Not `Sendable`, and takes part.
+private final class LocalMember: UDIObject {
+  let _attachedContext = UDIAttachment()
+  var attachments = 0
+  func didAttachContext() { attachments += 1 }
+}
 
 private final class SendableForm: @unchecked Sendable { var local: (any Local & Sendable)? }
 

@@ -27,6 +27,11 @@ final class Alias: Provider, @unchecked Sendable {
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
+    // The instance itself is for the main actor; elsewhere not even a reference to it may be held.
+    if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
+      guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.onlyOnMainActor }
+      return present
+    }
     let original: Made?
     do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
     guard let made = original else { return nil }
@@ -48,6 +53,20 @@ final class Alias: Provider, @unchecked Sendable {
       return nil
     }
     return other ?? converted
+  }
+
+  /// What was made of an instance that is kept now.
+  private func kept() -> Made? {
+    Tree.change { garbage in
+      if let shown {
+        garbage.add(shown)
+        return shown.made
+      }
+      guard let derived = unsafe derived, let origin = derived.origin else { return nil }
+      garbage.add(derived.entry)
+      garbage.add(origin, of: target)
+      return derived.entry.made
+    }
   }
 
   /// What was made of an instance before, and is kept as long as that is.

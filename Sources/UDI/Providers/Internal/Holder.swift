@@ -153,9 +153,10 @@ struct Holders {
   /// - Returns: Those to ask, with no lock held; then `endSweep` is called. None if it is not time yet.
   mutating func beginSweep() -> [Holder] {
     guard byArguments.count >= nextSweep else { return [] }
+    let atRest = byArguments.values.joined().filter(\.isAtRest)
+    guard !atRest.isEmpty else { return [] }
     // Nobody else until this one has ended.
     nextSweep = .max
-    let atRest = byArguments.values.joined().filter(\.isAtRest)
     for holder in atRest { holder.custom?.isIdle = true }
     return atRest
   }

@@ -13,6 +13,7 @@ package final class Override: Sendable {
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, in context: UDIContext,
     _ fileID: StaticString, _ line: UInt
   ) {
+    if !isSendable { Reach.mainActor.assertIsolation(type) }
     self.context = context
     let provider = Factory<Dependency>(
       Provider.Description(

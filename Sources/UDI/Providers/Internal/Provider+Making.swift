@@ -37,7 +37,7 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments)
+    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
     switch sharing {
     case .unique: break
     case .graph:
@@ -54,33 +54,13 @@ extension Provider {
     if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
   }
 
-  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
-  /// elsewhere.
-  ///
-  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
-  /// - Throws: `ProviderFailure.argumentsNotSendable`.
-  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
-    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
-      return
-    }
-    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
-      throw ProviderFailure.argumentNotSendable(type(of: argument))
-    }
-  }
-
-  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
-  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
-  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
-    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
-  }
-
   /// What tells apart the instances that are kept for different arguments.
   private final func keyForKeeping(_ arguments: [Any]) throws -> ArgumentKey? {
     guard arguments.count == argumentTypes.count else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments.map { type(of: $0) })
     }
     if arguments.isEmpty { return nil }
-    guard let key = ArgumentKey(arguments) else {
+    guard let key = ArgumentKey(arguments, belongsToMainActor: reach == .mainActor) else {
       throw ProviderFailure.unhashable(arguments.filter { !($0 is any Hashable) }.map { type(of: $0) })
     }
     return key
@@ -163,6 +143,30 @@ extension Provider {
 
   /// The error that stands for a factory that returned nil.
   @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
+}
+
+extension Provider {
+  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
+  /// elsewhere.
+  ///
+  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
+  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
+    // What another type is served from gets them.
+    if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
+    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
+      return
+    }
+    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+      throw ProviderFailure.argumentNotSendable(type(of: argument))
+    }
+  }
+
+  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
+  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
+    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
+  }
 }
 
 // MARK: - The fast way, for what is made for the context that asks

@@ -157,16 +157,16 @@ extension Resolution {
 
   @inline(never)
   private func endOutermost() {
-    if unsafe !completions.isEmpty { complete() }
+    // Everything is taken out before anything is released: a `deinit` may link, and that is another outermost link.
+    var called: [Completion] = []
+    if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Taken out before it is released: a `deinit` may link, and that is another outermost link.
-    if unsafe !graphWithArguments.isEmpty {
-      var shared: [GraphKey: [(ArgumentKey, Made)]] = [:]
-      unsafe swap(&shared, &graphWithArguments)
-      _ = consume shared
-    }
+    var sharedWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+    if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
     unsafe swap(&shared, &graph)
+    _ = consume called
+    _ = consume sharedWithArguments
     shared.removeAll()
     // Its memory serves the next link.
     if shared.capacity <= Self.keptCapacity, unsafe graph.capacity == 0 { unsafe swap(&shared, &graph) }
@@ -179,7 +179,9 @@ extension Resolution {
   ///
   /// While one runs, there is a frame for what it completes, and outside that one for each completion that led to it. So
   /// completions that make each other for ever are found as factories are that do.
-  private func complete() {
+  ///
+  /// - Returns: Those that were called, to be released.
+  private func complete() -> [Completion] {
     var next = 0
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
@@ -193,7 +195,7 @@ extension Resolution {
     unsafe runningCompletion = nil
     var called: [Completion] = []
     unsafe swap(&called, &completions)
-    _ = consume called
+    return called
   }
 
   private func pushFrames(leadingTo completion: Int) {
