@@ -121,7 +121,7 @@ extension UDIContext {
   /// - Complexity: O(levels, and rules of this context and of those above it).
   @discardableResult
   public func inject(into object: AnyObject) -> Int {
-    withNode { _ = $0.wake(self, .ancestors, for: nil) }
+    withNode { $0.wake(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []
       var next: Node? = node

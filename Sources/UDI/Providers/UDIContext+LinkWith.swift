@@ -315,6 +315,7 @@ extension Node {
             return entry.node?.provider(key).map(Target.provider)
           }
           entry.withdraw(&garbage)
+        case .setUp: return nil
         }
       }
       return nil

@@ -198,6 +198,8 @@ final class FoundDependencies {
       return .object(object, entry.form, isExact: isExact && entry.isExact)
     case .boxed, .provider, .graphProvider:
       return .provided(entry)
+    case .setUp:
+      return nil
     }
   }
 
