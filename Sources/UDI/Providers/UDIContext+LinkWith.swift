@@ -330,6 +330,7 @@ extension Node {
             return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
           }
           entry.withdraw(&garbage)
+        case .setUp: return nil
         }
       }
       return nil

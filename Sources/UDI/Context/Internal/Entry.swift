@@ -16,6 +16,8 @@ class Entry: WeakEntry, @unchecked Sendable {
     case owned
     /// The same for a value, or for an object in a form that a lookup cannot rebuild.
     case boxed
+    /// Nothing: set-up blocks that have to run. Under no type's key.
+    case setUp
     /// Something has to be made.
     case provider
     /// The same, but perhaps not for the first time in this link.

@@ -56,10 +56,7 @@ extension Node {
       fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
     }
     defer {
-      if !child.sleep.isEmpty {
-        child.noteSleepBelow()
-        child.tellWatchersOfSetUp()
-      }
+      if !child.sleep.isEmpty { child.tellWatchersOfSetUp() }
       if child.isWatched { child.tellWatchersOfMove() }
     }
     if old == self {
@@ -91,7 +88,8 @@ extension Node {
     unlink(child)
     if child.isWatched { child.tellWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
-    let keys = child.slots.count
+    var keys = child.slots.count
+    if !child.sleep.isEmpty { keys -= child.setUpSlotCount }
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.heldContext.take() {
       child.rememberWithoutParent(context)
@@ -208,7 +206,10 @@ extension Node {
 
   /// Lets go of what few contexts have.
   private func dropRarities(_ garbage: inout Garbage) {
-    if let setUp { garbage.add(setUp) }
+    if let setUp {
+      setUp.node = nil
+      garbage.add(setUp)
+    }
     setUp = nil
     if isWatched { endWatching() }
     if hasOverrides { for substitute in overrides { substitute.node = nil } }

@@ -202,6 +202,8 @@ final class FoundDependencies {
       return .object(object, entry.form, isExact: entry.registered.fits(lookup))
     case .boxed, .provider, .graphProvider:
       return .provided(entry)
+    case .setUp:
+      return nil
     }
   }
 

@@ -6,7 +6,7 @@
 /// node that is read under a lock that guards it is there until that lock is given back. That is the rule for every use, and
 /// why the type is marked safe: the compiler cannot check it.
 @safe
-struct Node: Equatable, @unchecked Sendable {
+struct Node: Hashable, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the locks named at its mark.
 
   /// The parts lie behind one another, those that lookups read first. They are parts because each is guarded by other locks: to
@@ -70,6 +70,7 @@ struct Node: Equatable, @unchecked Sendable {
   init(address: UnsafeRawPointer) { unsafe base = UnsafeMutableRawPointer(mutating: address) }
 
   static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
+  func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
 // MARK: - Where the parts are
@@ -186,7 +187,7 @@ extension Node {
     nonmutating _modify { yield &rarities.modules }
   }
 
-  /// The context's set-up block, until it has run.
+  /// The context's set-up blocks, until they have run.
   var setUp: SetUp? {
     get { unsafe edges.pointee.rarities?.setUp }
     nonmutating set { if newValue != nil || hasRarities { rarities.setUp = newValue } }

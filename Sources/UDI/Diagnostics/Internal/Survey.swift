@@ -157,7 +157,7 @@ extension Entry {
     switch kind {
     case .binding: object
     case .observed, .owned: (self as? MadeEntry)?.made?.object
-    case .boxed, .provider, .graphProvider: nil
+    case .boxed, .setUp, .provider, .graphProvider: nil
     }
   }
 }

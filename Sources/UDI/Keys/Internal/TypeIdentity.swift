@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Types are what a program is made of, so their number is bounded and nothing here is freed.
 final class TypeIdentity: Sendable {
-  /// Unique among types, never reused, below `KeyIdentity.namedBit`.
+  /// Unique among types, never reused, above `SetUp.Keys.ids` and below `KeyIdentity.namedBit`.
   let id: UInt64
   /// `String(reflecting:)` of the type.
   let name: String
@@ -25,6 +25,10 @@ final class TypeIdentity: Sendable {
     self.metatype = metatype
     unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
   }
+
+  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
+  static let setUp = TypeIdentity(
+    id: SetUp.Keys.ids.lowerBound, name: "set-up blocks", metatype: ObjectIdentifier(SetUp.self))
 
   /// The identity of a type, and what is known of the type.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
@@ -156,7 +160,7 @@ private enum TypeTable {
       if let found = find(metatype) { return found.identity.object }
       let identity =
         unsafe byName[name]
-        ?? TypeIdentity(id: UInt64(byName.count + 1), name: name, metatype: metatype)
+        ?? TypeIdentity(id: SetUp.Keys.ids.upperBound + UInt64(byName.count + 1), name: name, metatype: metatype)
       unsafe byName[name] = identity
       grow()
       unsafe Buckets(current.load(ordering: .relaxed)).insert(

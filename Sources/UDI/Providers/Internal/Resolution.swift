@@ -37,6 +37,11 @@ final class Resolution {
   /// Whether there may be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
 
+  #if DEBUG
+    /// What lookups on this thread have looked at on their way to set-ups, for tests.
+    @exclusivity(unchecked) var setUpSteps = 0
+  #endif
+
   init() {}
 
   /// Something to call at the end of the outermost link: the completion of what a factory has made.
