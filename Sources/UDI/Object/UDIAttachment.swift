@@ -17,6 +17,8 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
   private nonisolated(unsafe) var isWeak = false
+  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
+  private nonisolated(unsafe) var comesFromLook = false
   /// Guarded by `lock`: the contexts that own the object: mostly the one whose provider made it.
   private nonisolated(unsafe) var owners: [Owner] = []
 
@@ -82,6 +84,7 @@ extension UDIAttachment {
     Tree.change { garbage in
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       place(in: context, &garbage)
+      unsafe comesFromLook = Tree.isLooking
       attachments.add(1, ordering: .relaxed)
     }
   }
@@ -155,6 +158,8 @@ extension UDIAttachment {
       case .none: target = AppContext
       case .gone: return false
       }
+      // It may bind itself later, too, when the look is over.
+      if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
       return true

@@ -27,6 +27,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedKind: Kind
   /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
   final let isExact: Bool
+  @exclusivity(unchecked) private final var uncheckedComesFromLook = false
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   private final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
@@ -69,6 +70,12 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var serial: UInt32 {
     get { unsafe uncheckedSerial }
     set { unsafe uncheckedSerial = newValue }
+  }
+
+  /// Whether a look for a watcher brought it into its context, see `Tidings`. Under the tree lock.
+  final var comesFromLook: Bool {
+    get { unsafe uncheckedComesFromLook }
+    set { unsafe uncheckedComesFromLook = newValue }
   }
 
   /// The node that it is in; nil before and afterwards. Under the tree lock.

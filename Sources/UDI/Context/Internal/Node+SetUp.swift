@@ -13,6 +13,8 @@ final class SetUp: @unchecked Sendable {
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
+    /// Whether a look for a watcher added it, see `Tidings`.
+    var comesFromLook = false
   }
 
   private var blocks: [Block] = []
@@ -41,6 +43,8 @@ extension Node {
   /// Adds a set-up block. Under the tree lock.
   func fallAsleep(_ block: SetUp.Block) {
     let setUp = self.setUp ?? SetUp()
+    var block = block
+    block.comesFromLook = Tree.isLooking
     setUp.add(block)
     self.setUp = setUp
     lock.withLock { _ = sleep.insert(.own) }
@@ -179,7 +183,7 @@ extension UDIContext {
         _ = creation.takeOutcome(resolution)
         hasRun = true
       case .run(let setUp, let block, let creation):
-        block.body(self)
+        resolution.looking(block.comesFromLook) { block.body(self) }
         hasRun = true
         change { node, garbage in
           garbage.add(setUp)

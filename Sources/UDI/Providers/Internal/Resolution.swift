@@ -26,10 +26,25 @@ final class Resolution {
   @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
 
   /// What is to be called at the end of the outermost link.
-  @exclusivity(unchecked) private var completions: [() -> Void] = []
+  @exclusivity(unchecked) private var completions: [(isLooking: Bool, call: () -> Void)] = []
   @exclusivity(unchecked) private var isCompleting = false
   /// Whether there may be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
+
+  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `Tidings`. Used by the thread alone.
+  @exclusivity(unchecked) private var uncheckedIsLooking = false
+  var isLooking: Bool {
+    get { unsafe uncheckedIsLooking }
+    set { unsafe uncheckedIsLooking = newValue }
+  }
+
+  /// Runs a body as part of a look for a watcher, or as something that happens anyway.
+  func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
+    let outer = self.isLooking
+    self.isLooking = isLooking
+    defer { self.isLooking = outer }
+    return try body()
+  }
 
   init() {}
 
@@ -98,7 +113,7 @@ extension Resolution {
   /// Adds something to call at the end of the outermost link, when everything it made can be seen.
   func atEnd(_ completion: @escaping () -> Void) {
     unsafe hasRemains = true
-    unsafe completions.append(completion)
+    unsafe completions.append((isLooking, completion))
   }
 
   @inline(never)
@@ -130,10 +145,10 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       next += 1
-      completion()
+      looking(completion.isLooking, completion.call)
     }
     unsafe isCompleting = false
-    var called: [() -> Void] = []
+    var called: [(isLooking: Bool, call: () -> Void)] = []
     unsafe swap(&called, &completions)
     _ = consume called
   }
