@@ -33,6 +33,11 @@ enum PerThread {
     }
   }
 
+  /// The same, but nil where the thread has made nothing yet. Only after `prepare`.
+  static var presentResolution: Unretained<Resolution>? {
+    unsafe pthread_getspecific(key).map { Unretained(address: UInt(bitPattern: $0)) }
+  }
+
   @inline(never)
   private static func make() -> Unretained<Resolution> {
     let resolution = Resolution()

@@ -17,6 +17,8 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
   private nonisolated(unsafe) var isWeak = false
+  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
+  private nonisolated(unsafe) var comesFromLook = false
   /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
   private(set) nonisolated(unsafe) var owners: [Owner] = []
 
@@ -90,6 +92,7 @@ extension UDIAttachment {
       if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       place(in: context, &garbage)
+      unsafe comesFromLook = Tree.isLooking
       attachments.add(1, ordering: .relaxed)
     }
   }
@@ -198,6 +201,8 @@ extension UDIAttachment {
       case .none: target = AppContext
       case .gone: return false
       }
+      // It may bind itself later, too, when the look is over.
+      if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
       return true

@@ -65,10 +65,13 @@ extension UDIContext {
     if let found = lookUp(type, name, reach, search) { return found }
     let watch = Watch(self, type, name, search)
     var seen = Watcher.Told()
+    var last = LastLook()
     while let (context, told) = await watch.nextChange(after: seen) {
       let isKeptOnly = told.changes == seen.changes
       seen = told
-      if let found = watch.lookUp(context, type, name, reach, search, keptOnly: isKeptOnly), let found { return found }
+      if let found = watch.lookUp(context, type, name, reach, search, keptOnly: isKeptOnly, &last), let found {
+        return found
+      }
     }
     throw CancellationError()
   }

@@ -12,6 +12,10 @@
 /// cancelled or the context gone: neither the sequence nor its iteration keeps that alive, nor what was given. A value that a factory makes is
 /// news each time that a change makes the sequence look, since values cannot be told apart.
 ///
+/// What a consumer brings about by looking is not a change: a provider makes an instance for it, the instance binds itself, and it dies
+/// when the consumer drops it. The provider is not asked again because of that, neither for this consumer nor for another one. While such
+/// an instance lives, other consumers are given it.
+///
 /// Any number of consumers can iterate over it, each for itself. Where there is none it costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
   let request: UpdateRequest<Dependency>
@@ -73,6 +77,7 @@ private final class UpdateState<Dependency> {
   private let request: UpdateRequest<Dependency>
   private var seen = Watcher.Told()
   private var last = LastGiven()
+  private var lastLook = LastLook()
 
   init(_ request: UpdateRequest<Dependency>) {
     watch = request.context.map { Watch($0, Dependency.self, request.name, request.search) }
@@ -84,8 +89,11 @@ private final class UpdateState<Dependency> {
     while let (context, told) = await watch.nextChange(after: seen) {
       let isKeptOnly = told.changes == seen.changes
       seen = told
+      // A copy: the lookup may run code of the user's.
+      var look = lastLook
       let found = watch.lookUp(
-        context, Dependency.self, request.name, request.reach, request.search, keptOnly: isKeptOnly)
+        context, Dependency.self, request.name, request.reach, request.search, keptOnly: isKeptOnly, &look)
+      lastLook = look
       if let found, last.note(found) { return .some(found) }
     }
     return nil

@@ -166,7 +166,9 @@ import UDI
     context.register((any Local).self, lifetime: .context) { Counter() }
     _ = context.link((any Local).self)
     let convert: (SendableLocal) -> Leak = { Leak(local: $0) }
-    let (_, misuse) = MisuseLog.during { self.context.registrations(of: SendableLocal.self)[0].implements(Leak.self, convert) }
+    let (_, misuse) = MisuseLog.during {
+      self.context.registrations(of: SendableLocal.self)[0].implements(Leak.self, convert)
+    }
     #expect(misuse.map(\.kind) == [.notMade] && context.link(Leak.self) == nil)
     let context = context
     let leak = await Task.detached {

@@ -30,6 +30,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// As which type, and with which reach, it was registered.
   final let registered: EntryForm
   @exclusivity(unchecked) private final var uncheckedIsFromSetUp = false
+  @exclusivity(unchecked) private final var uncheckedComesFromLook = false
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   private final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
@@ -81,6 +82,12 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var isFromSetUp: Bool {
     get { unsafe uncheckedIsFromSetUp }
     set { unsafe uncheckedIsFromSetUp = newValue }
+  }
+
+  /// Whether a look for a watcher brought it into its context, see `Tidings`. Under the tree lock.
+  final var comesFromLook: Bool {
+    get { unsafe uncheckedComesFromLook }
+    set { unsafe uncheckedComesFromLook = newValue }
   }
 
   /// The node that it is in; nil before and afterwards. Under the tree lock.

@@ -35,7 +35,10 @@ extension Node {
     nextSerial &+= 1
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { Records.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
-    setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
+    if Tree.isLooking { binding.comesFromLook = true }
+    Tree.telling(.of(binding)) {
+      setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
+    }
     if let replaced {
       replaced.node = nil
       replaced.delist()
@@ -96,6 +99,6 @@ extension Binding {
     self.node = nil
     if let entry = node.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
     delist()
-    node.setEntry(node.provider(keyID)?.current, forKey: keyID)
+    Tree.telling(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }
 }

@@ -117,11 +117,15 @@ extension Node {
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
     slots.forEach { slot in
       let state = slot.state
-      let change = parent.update(
-        slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
-      if slot.key <= SetUp.Keys.lastID { parent.updateSleep() }
-      if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: slot.key, .below) }
-      parent.propagate(slot.key, change)
+      // Where nobody watches, the entry is not looked at: it is mostly not in the cache.
+      let tidings = unsafe Watcher.count > 0 ? slot.best.read { Tidings.of($0) } : .change
+      Tree.telling(tidings) {
+        let change = parent.update(
+          slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
+        if slot.key <= SetUp.Keys.lastID { parent.updateSleep() }
+        if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: slot.key, .below) }
+        parent.propagate(slot.key, change)
+      }
     }
   }
 }

@@ -212,7 +212,7 @@ extension UDIContext {
         _ = creation.takeOutcome(resolution)
         hasRun = true
       case .run(let setUp, let block, let creation):
-        block.body(self)
+        resolution.looking(block.comesFromLook) { block.body(self) }
         hasRun = true
         change { node, garbage in
           garbage.add(setUp)

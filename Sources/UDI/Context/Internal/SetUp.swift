@@ -17,6 +17,8 @@ final class SetUp: Entry, @unchecked Sendable {
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
+    /// Whether a look for a watcher added it, see `Tidings`.
+    var comesFromLook = false
   }
 
   private var blocks: [Block] = []
@@ -97,6 +99,8 @@ extension Node {
   /// Adds a set-up block. Under the tree lock.
   func fallAsleep(_ block: SetUp.Block) {
     let setUp = self.setUp ?? SetUp(self)
+    var block = block
+    block.comesFromLook = Tree.isLooking
     setUp.add(block)
     self.setUp = setUp
     updateIndex(of: setUp)

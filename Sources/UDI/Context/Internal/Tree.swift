@@ -82,17 +82,21 @@ enum Tree {
 
   /// Notes that a watcher is to be woken when the lock was given back.
   static func tell(_ watcher: Watcher) {
-    switch unsafe tidings {
-    case .nothing: return
-    // Whoever causes it by looking gets it anyway.
-    case .keeping where watcher.looker == currentThread(): return
-    case .keeping, .change: break
-    }
-    let new = unsafe (watcher, tidings)
+    var tidings = unsafe tidings
+    if tidings == .nothing { return }
+    // Whoever causes a change by looking has the new answer; only what is there may have become something else since.
+    if tidings == .change, watcher.looker == currentThread() { tidings = .keeping }
+    let new = (watcher, tidings)
     if let news = unsafe news { news.watchers.append(new) } else { unsafe news = News(new) }
   }
 
+  /// Whether this thread looks for a watcher, so that what it does to the tree comes from that.
+  static var isLooking: Bool {
+    unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
+  }
+
   /// Makes a part of a change of which watchers are told something else than that a lookup may give another answer.
+  @inline(__always)
   static func telling(_ other: Tidings, _ body: () -> Void) {
     let outer = unsafe tidings
     unsafe tidings = other

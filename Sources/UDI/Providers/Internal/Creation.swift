@@ -15,6 +15,9 @@ final class Creation: @unchecked Sendable {
   let provider: Provider?
   /// The thread that makes it; held, because others look at it until they know that the creation has ended.
   let maker: Resolution
+  /// Whether this happens once and for all, also when a look for a watcher causes it, see `Tidings`. A provider that failed is asked
+  /// again and again.
+  let happensOnce: Bool
   /// Nil until it has ended.
   private var outcome: Outcome?
   /// What the other threads wait at; made by the first of them.
@@ -25,9 +28,11 @@ final class Creation: @unchecked Sendable {
     releaseOnMainActor(outcome.take() as Any)
   }
 
+  /// Under the tree lock.
   init(_ provider: Provider?, maker: Resolution) {
     self.provider = provider
     self.maker = maker
+    happensOnce = provider.map { $0.sharing == .strong && !$0.comesFromLook && !$0.hasEverFailed } ?? false
   }
 
   /// Gets ready to wait. Under the tree lock.

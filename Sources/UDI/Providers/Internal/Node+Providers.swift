@@ -21,10 +21,12 @@ extension Node {
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
     if bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      if provider.hasMade {
-        setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
-      } else {
-        setEntry(provider, forKey: provider.keyID, initialCapacity: expected)
+      Tree.telling(.of(provider)) {
+        if provider.hasMade {
+          setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
+        } else {
+          setEntry(provider, forKey: provider.keyID, initialCapacity: expected)
+        }
       }
     }
     if provider.hasMade, let made = provider.shown, made.kind == .owned {
@@ -40,7 +42,7 @@ extension Node {
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
-    showProvided(provider.key)
+    Tree.telling(.of(provider)) { showProvided(provider.key) }
     return retire(provider, &garbage)
   }
 

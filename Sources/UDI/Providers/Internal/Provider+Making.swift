@@ -13,6 +13,8 @@ extension Provider {
     let keeping: (holder: Holder, creation: Creation)?
     /// Held for the `Resolution.Frame`.
     let arguments: ArgumentKey?
+    /// Whether the thread looked for a watcher when it began, and does again when it has ended.
+    var isLooking = false
   }
 
   /// What to do to get an instance.
@@ -37,7 +39,10 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing != .unique ? keyForKeeping(arguments) : arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
+    let key =
+      try sharing != .unique
+      ? keyForKeeping(arguments)
+      : arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
     switch sharing {
     case .unique: break
     case .graph:
@@ -96,8 +101,11 @@ extension Provider {
           holder.end(creation, .undecided)
           throw error
         }
-        return .make(
-          Making(context: owner, resolution: resolution, keeping: (holder, creation), arguments: arguments))
+        var making = Making(
+          context: owner, resolution: resolution, keeping: (holder, creation), arguments: arguments)
+        making.isLooking = resolution.object.isLooking
+        if creation.happensOnce { resolution.object.isLooking = false }
+        return .make(making)
       }
     }
   }
@@ -118,6 +126,7 @@ extension Provider {
       resolution.read { $0.share(made, self, making.arguments) }
     }
     if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
+    if making.keeping != nil { resolution.object.isLooking = making.isLooking }
     resolution.read { $0.pop() }
   }
 
@@ -133,6 +142,8 @@ extension Provider {
     // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
+      Tree.change { _ in hasEverFailed = true }
+      making.resolution.object.isLooking = making.isLooking
     }
     making.resolution.read { $0.pop() }
     return error

@@ -52,6 +52,7 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
+  @exclusivity(unchecked) private final var uncheckedHasFailed = false
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
   /// Tells it from all other providers that there are and were: by its address alone a later one could be taken for it. Settled when
@@ -164,6 +165,12 @@ extension Provider {
     set { unsafe uncheckedLastFailure = newValue }
   }
 
+  /// Whether an instance that it was to keep could not be made once.
+  final var hasEverFailed: Bool {
+    get { unsafe uncheckedHasFailed }
+    set { unsafe uncheckedHasFailed = newValue }
+  }
+
   /// What is made under a shared lifetime.
   final var holders: Holders? {
     _read { yield unsafe uncheckedHolders }
@@ -198,9 +205,11 @@ extension Provider {
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
     if sharing == .graph, isFactory { kind = .graphProvider }
     // What was there before the provider comes with it.
+    comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node
       shown?.serial = serial
+      shown?.comesFromLook = comesFromLook
     }
   }
 
@@ -227,6 +236,7 @@ extension Provider {
   final func show(_ entry: MadeEntry) {
     entry.node = node
     entry.serial = serial
+    entry.comesFromLook = comesFromLook
     shown = entry
     Tree.telling(.keeping) { node?.showProvided(key) }
   }

@@ -42,6 +42,21 @@ final class Resolution {
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
+  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `Tidings`. Used by the thread alone.
+  @exclusivity(unchecked) private var uncheckedIsLooking = false
+  var isLooking: Bool {
+    get { unsafe uncheckedIsLooking }
+    set { unsafe uncheckedIsLooking = newValue }
+  }
+
+  /// Runs a body as part of a look for a watcher, or as something that happens anyway.
+  func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
+    let outer = self.isLooking
+    self.isLooking = isLooking
+    defer { self.isLooking = outer }
+    return try body()
+  }
+
   init() {}
 
   /// Something to call at the end of the outermost link: the completion of what a factory has made.
@@ -54,6 +69,8 @@ final class Resolution {
     let key: ArgumentKey?
     /// The completion during which it was made, by its place among all.
     fileprivate var cause: Int?
+    /// Whether it was made in a look for a watcher.
+    fileprivate var isLooking = false
 
     init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: [Any]) {
       self.provider = provider
@@ -157,6 +174,7 @@ extension Resolution {
     unsafe hasRemains = true
     var completion = completion
     completion.cause = unsafe runningCompletion
+    completion.isLooking = isLooking
     unsafe completions.append(completion)
   }
 
@@ -192,7 +210,9 @@ extension Resolution {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
       pushFrames(leadingTo: next)
-      completion.provider.complete(completion.made, completion.context, completion.arguments)
+      looking(completion.isLooking) {
+        completion.provider.complete(completion.made, completion.context, completion.arguments)
+      }
       unsafe completionFrames = 0
       unsafe frames.count = 0
       next += 1

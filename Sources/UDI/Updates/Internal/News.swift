@@ -7,12 +7,22 @@ final class News {
 }
 
 /// What a watcher is told.
+///
+/// To look for a watcher can change the tree: a provider makes an instance, which binds itself, for example, and is withdrawn when the
+/// consumer drops it. If watchers answered such changes with a full look each, a consumer would keep itself busy for ever, although
+/// nobody else changes anything. So what comes from a look is marked (`Entry.comesFromLook`), and watchers are told of it as `.keeping`
+/// when it appears and when it goes, whoever causes that. What has always been there, or is done once and for all, is not marked: what
+/// set-up blocks do, and what happens while a context makes an instance that it keeps.
 enum Tidings {
   /// A lookup may give another answer.
   case change
-  /// A provider keeps something now. Who wants to know looks at that, and has nothing made: where nobody holds what is kept weakly,
-  /// several who looked would have one made after the other for ever.
+  /// What is there may be something else. The watcher looks at that, and has nothing made.
   case keeping
-  /// Nothing: a provider keeps something no more, and would make the next one when it is asked.
+  /// Nothing: a provider has let go of what it kept, and would make the next one when it is asked.
   case nothing
+}
+
+extension Tidings {
+  /// What watchers are told when an entry appears or goes.
+  static func of(_ entry: Entry) -> Tidings { entry.comesFromLook ? .keeping : .change }
 }

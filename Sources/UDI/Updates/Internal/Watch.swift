@@ -5,6 +5,7 @@ final class Watch: Sendable {
   private nonisolated(unsafe) weak var watched: UDIContext?
 
   init(_ context: UDIContext, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) {
+    PerThread.prepare()
     watcher = Watcher(.of(.of(type), name), search)
     unsafe watched = context
     context.change { node, _ in node.enter(watcher) }
@@ -25,23 +26,46 @@ final class Watch: Sendable {
 
   /// Looks up for the watcher.
   ///
-  /// - Parameter isKeptOnly: Whether to look only at what is there, and have nothing made.
-  /// - Returns: What is found; an outer nil where it would have to be made.
+  /// - Parameters:
+  ///   - isKeptOnly: Whether to look only at what is there, and ask no provider but one that is new to the watcher.
+  ///   - last: What the last look came to, which becomes this one.
+  /// - Returns: What is found; an outer nil where that is nothing new.
   func lookUp<Dependency>(
     _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
-    keptOnly isKeptOnly: Bool
+    keptOnly isKeptOnly: Bool,
+    _ last: inout LastLook
   ) -> Dependency?? {
+    isKeptOnly
+      ? find(context, type, name, reach, search, keptOnly: true, &last)
+      : looking { find(context, type, name, reach, search, keptOnly: false, &last) }
+  }
+
+  private func find<Dependency>(
+    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    keptOnly isKeptOnly: Bool, _ last: inout LastLook
+  ) -> Dependency?? {
+    var found: Dependency?
+    switch unsafe context.look(for: &found, type, name, reach, search) {
+    case .provided(let entry):
+      if entry.registered.isRefused(to: reach) { return .some(nil) }
+      if isKeptOnly, !last.isNew(entry) { return nil }
+      found =
+        isKeptOnly ? looking { context.lookUp(entry, type, reach, search) } : context.lookUp(entry, type, reach, search)
+      last.note(entry)
+      return .some(found)
+    case .object(let object): found = object as? Dependency
+    // A context gives the others to nobody: it cleans up, and has set-up blocks run.
+    case .written, .nothing, .dead, .asleep: break
+    }
+    context.withNode { last.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
+    return .some(found)
+  }
+
+  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `Tidings`.
+  private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }
     defer { Tree.change { _ in watcher.looker = 0 } }
-    guard isKeptOnly else { return .some(context.lookUp(type, name, reach, search)) }
-    var found: Dependency?
-    switch unsafe context.look(for: &found, type, name, reach, search) {
-    case .object(let object): return .some(object as? Dependency)
-    case .provided(let entry):
-      if entry.registered.isRefused(to: reach) { return .some(nil) }
-      return entry.kind == .boxed ? .some(context.lookUp(entry, type, reach, search)) : nil
-    case .written, .nothing, .dead, .asleep: return .some(found)
-    }
+    return PerThread.resolution.object.looking(true, body)
   }
 }

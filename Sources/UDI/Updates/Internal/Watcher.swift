@@ -19,9 +19,9 @@ final class Watcher: @unchecked Sendable {
   /// Under the tree lock: whether it counts.
   fileprivate var isEntered = false
   /// Under the tree lock: how many are entered somewhere.
-  fileprivate nonisolated(unsafe) static var count = 0
+  @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
-  private let lock = Lock()
+  fileprivate let lock = Lock()
   /// How often it has been told what.
   struct Told: Equatable {
     var changes: UInt = 0
@@ -33,7 +33,7 @@ final class Watcher: @unchecked Sendable {
   /// Guarded by `lock`: whether the context is gone.
   private var hasEnded = false
   /// Guarded by `lock`: several may wait, because iterators can be copied.
-  private var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
+  fileprivate var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
   /// Guarded by `lock`.
   private var lastTicket: UInt = 0
 
@@ -149,15 +149,17 @@ extension Node {
   /// Tells those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
   func tellWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
-    for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
-    var next = parent
-    while let node = next {
-      if node.isWatched {
-        for concerned in node.watchers.values {
-          for watcher in concerned.values where watcher.direction == .descendants { Tree.tell(watcher) }
+    Tree.telling(Tree.isLooking ? .keeping : .change) {
+      for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+      var next = parent
+      while let node = next {
+        if node.isWatched {
+          for concerned in node.watchers.values {
+            for watcher in concerned.values where watcher.direction == .descendants { Tree.tell(watcher) }
+          }
         }
+        next = node.parent
       }
-      next = node.parent
     }
   }
 
@@ -190,3 +192,26 @@ extension Watcher {
     places = []
   }
 }
+
+#if DEBUG
+  /// For tests: what those do who watch from here.
+  extension UDIContext {
+    /// Whether all of them have seen every change, and wait for the next one.
+    package var consumersAreWaiting: Bool {
+      ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
+    }
+
+    /// At how many contexts each of them is entered.
+    package var placesOfWatchers: [Int] {
+      let watchers = ownWatchers
+      return Tree.change { _ in watchers.map(\.places.count) }
+    }
+
+    private var ownWatchers: [Watcher] {
+      change { node, _ in
+        guard node.isWatched else { return [] }
+        return node.watchers.values.flatMap(\.values).filter { $0.places.first == node }
+      }
+    }
+  }
+#endif

@@ -98,7 +98,9 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       let elements = unsafe Self.elements(base, 0)
       // Most contexts have one key or few, and there is at least one: this serves the row "link, bound there" with 12 of 297 instructions.
       if unsafe elements.pointee.key == key { return unsafe elements }
-      for index in 1..<max(1, Int(header.count)) where unsafe elements[index].key == key { return unsafe elements + index }
+      for index in 1..<max(1, Int(header.count)) where unsafe elements[index].key == key {
+        return unsafe elements + index
+      }
       return nil
     }
     let elements = unsafe Self.elements(base, Int(header.capacity))

@@ -1,0 +1,53 @@
+import UDI
+
+/// Follows updates on the main actor, and notes the labels of what it is given.
+@MainActor final class Follower {
+  private(set) var seen: [String?] = []
+  /// The last object that it was given.
+  private(set) weak var last: AnyObject?
+  private var held: [any Sendable] = []
+  private var task: Task<Void, Never>?
+
+  /// - Parameter holds: Whether to keep what is given.
+  init<Dependency: Sendable>(_ updates: UDIUpdates<Dependency>, holds: Bool = false) {
+    // Made here, so that it counts as one that does not wait yet.
+    let iterator = updates.makeAsyncIterator()
+    task = Task { [weak self] in
+      var iterator = iterator
+      while let found = await iterator.next() {
+        guard let self else { return }
+        last = found.map { $0 as AnyObject }
+        seen.append(found.map { ($0 as? any Loose)?.label ?? "\($0)" })
+        if holds, let found { held.append(found) }
+      }
+    }
+  }
+
+  /// What it has been given since it was last asked.
+  func take() -> [String?] {
+    defer { seen = [] }
+    return seen
+  }
+
+  func letGo() { held = [] }
+
+  func end() async {
+    task?.cancel()
+    await task?.value
+  }
+}
+
+/// Lets consumers run until all of them wait.
+///
+/// - Returns: Whether that came, before there had been more turns than anything of use can take.
+@MainActor @discardableResult
+func settle(_ contexts: [UDIContext]) async -> Bool {
+  var turnsAtRest = 0
+  for _ in 0..<20_000 {
+    await Task.yield()
+    turnsAtRest = contexts.allSatisfy(\.consumersAreWaiting) ? turnsAtRest + 1 : 0
+    // Something may have been started that has yet to begin.
+    if turnsAtRest == 10 { return true }
+  }
+  return false
+}
