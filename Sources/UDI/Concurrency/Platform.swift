@@ -59,9 +59,9 @@ func writeToStandardError(_ line: String) {
 ///   - alignment: Of what will be stored in it, in bytes: a power of two.
 @inline(__always)
 func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-  // `malloc` aligns to sixteen bytes on all platforms here.
+  // `malloc` aligns to two words at least on all platforms here.
   var memory: UnsafeMutableRawPointer?
-  if alignment <= 16 {
+  if alignment <= 2 * MemoryLayout<UInt>.size {
     unsafe memory = malloc(byteCount)
   } else if unsafe posix_memalign(&memory, alignment, byteCount) != 0 {
     unsafe memory = nil

@@ -73,7 +73,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       // The keys of a context's own dictionary are numbered, and nobody chooses the numbers in order to collide. The compiler
       // decides this where it specialises the dictionary.
       if Key.self == BoundKey.self {
-        return unsafe withUnsafeBytes(of: key) { bytes in scrambled(UInt(unsafe bytes.load(as: BoundKey.self).id)) }
+        return unsafe withUnsafeBytes(of: key) { bytes in scrambledID(unsafe bytes.load(as: BoundKey.self).id) }
       }
       return scrambled(UInt(bitPattern: key.hashValue))
     }

@@ -47,7 +47,8 @@ struct Node: Hashable, @unchecked Sendable {
 
   /// Allocates a node; whoever does must `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe base = allocateMemory(byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: Self.word)
+    unsafe base = allocateMemory(
+      byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: MemoryLayout<Edges>.alignment)
     unsafe lockMemory.initialize(to: Lock())
     unsafe shared.initialize(to: Shared(search: search))
     unsafe edges.initialize(to: Edges())
@@ -76,10 +77,16 @@ struct Node: Hashable, @unchecked Sendable {
 // MARK: - Where the parts are
 
 extension Node {
-  private static var word: Int { MemoryLayout<UInt>.size }
-  private static var sharedOffset: Int { (MemoryLayout<Lock>.size + word - 1) & ~(word - 1) }
-  private static var edgesOffset: Int { sharedOffset + MemoryLayout<Shared>.stride }
-  private static var tagOffset: Int { edgesOffset + MemoryLayout<Edges>.stride }
+  // No part wants more alignment than the edges, which have integers of 64 bits.
+  private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
+  private static var edgesOffset: Int { aligned(sharedOffset + MemoryLayout<Shared>.size, for: Edges.self) }
+  private static var tagOffset: Int { aligned(edgesOffset + MemoryLayout<Edges>.size, for: String.self) }
+
+  @inline(__always)
+  private static func aligned<Part: ~Copyable>(_ offset: Int, for part: Part.Type) -> Int {
+    let mask = MemoryLayout<Part>.alignment - 1
+    return (offset + mask) & ~mask
+  }
 
   @inline(__always)
   private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }

@@ -37,7 +37,7 @@ final class KeyIdentity: Sendable {
   /// The id that a name has unless another one with the same hash was there first.
   @inline(__always)
   static func hashedID(_ type: TypeIdentity, _ name: UDIName) -> UInt64 {
-    var id = UInt64(scrambled(UInt(bitPattern: name.digest) ^ scrambled(UInt(type.id))))
+    var id = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(type.id))
     id |= namedBit
     return id & ~collisionBit
   }

@@ -61,7 +61,7 @@ struct TypeToken {
     static let isObject = Facts(rawValue: 16)
   }
 
-  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`.
+  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`. A word of 32 bits has room for 67 million types.
   let word: UInt
 
   /// The id of the type's key without a name.
@@ -109,7 +109,7 @@ private enum TypeTable {
     let identity: Unretained<TypeIdentity>
   }
 
-  /// Where the buckets are, and the shift that turns a hash into an index (64 - log2 of their number).
+  /// Where the buckets are, and the shift that turns a hash into an index (the bits of a word - log2 of their number).
   /// Both in one word, so that they are read together: an allocation's address leaves its low six bits free.
   static let current = Atomic<UInt>(0)
 
@@ -180,7 +180,7 @@ private enum TypeTable {
     }
     let old = unsafe Buckets(packed)
     guard unsafe (count + 1) * 2 > old.mask + 1 else { return }
-    let new = unsafe Buckets(bits: 65 - old.shift)
+    let new = unsafe Buckets(bits: Buckets.wordBits + 1 - old.shift)
     for index in unsafe 0...old.mask {
       let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)
       if metatype != 0 {
@@ -199,6 +199,8 @@ private enum TypeTable {
     let base: UnsafeMutablePointer<Bucket>
     let shift: UInt
 
+    @inline(__always) static var wordBits: UInt { UInt(UInt.bitWidth) }
+
     @inline(__always)
     init(_ packed: UInt) {
       unsafe base = UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
@@ -211,11 +213,11 @@ private enum TypeTable {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Bucket>.stride, alignment: 64)
       unsafe base = memory.bindMemory(to: Bucket.self, capacity: count)
       for index in 0..<count { unsafe (base + index).initialize(to: Bucket()) }
-      unsafe shift = 64 - bits
+      unsafe shift = Self.wordBits - bits
     }
 
     var packed: UInt { unsafe UInt(bitPattern: base) | shift }
-    @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: 64 &- shift)) &- 1 }
+    @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: Self.wordBits &- shift)) &- 1 }
     @inline(__always) func start(_ address: UInt) -> Int {
       unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift)
     }
@@ -233,4 +235,16 @@ private enum TypeTable {
 /// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
 /// Computer Programming, volume 3, section 6.4). For addresses and counters, which nobody chooses in order to collide.
 @inline(__always)
-func scrambled(_ value: UInt) -> UInt { value &* 0x9E37_79B9_7F4A_7C15 }
+func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
+  value &* highBits(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Does the same to an id, which has 64 bits on every platform, for a table whose hashes are words.
+@inline(__always)
+func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word { highBits(scrambled(id)) }
+
+/// The high bits of an integer, as many as a word has.
+@inline(__always)
+private func highBits<Word: FixedWidthInteger & UnsignedInteger>(_ value: UInt64) -> Word {
+  Word(truncatingIfNeeded: value >> UInt64(64 - Word.bitWidth))
+}

@@ -88,5 +88,5 @@ extension Node {
 struct ProviderEntry: CompactTableElement {
   var provider: Provider
   var key: UInt64 { provider.keyID }
-  static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
+  static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
 }

@@ -288,9 +288,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (base + MemoryLayout<Header>.size).assumingMemoryBound(to: UInt8.self)
   }
 
+  /// The bucket where an element belongs, by the high bits of its hash.
   @inline(__always)
-  private static func home(_ hash: UInt, _ capacity: Int) -> Int {
-    Int(truncatingIfNeeded: hash >> UInt(64 - capacity.trailingZeroBitCount))
+  static func home<Word: FixedWidthInteger & UnsignedInteger>(_ hash: Word, _ capacity: Int) -> Int {
+    Int(truncatingIfNeeded: hash >> Word(truncatingIfNeeded: Word.bitWidth - capacity.trailingZeroBitCount))
   }
 
   /// Never 0, which marks an empty bucket.
