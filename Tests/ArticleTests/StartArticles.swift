@@ -83,7 +83,7 @@ extension Mixer {
   @Test func searches() {
     let root = UDIContext(tag: "Server", search: .ancestors)
     root.provide(Limits())
-    let limits = root.withChild(tag: "request 1") { request in
+    let limits = root.withScope(tag: "request 1") { request in
       request.link(Limits.self)
     }
     #expect(limits != nil)

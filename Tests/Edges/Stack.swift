@@ -24,7 +24,7 @@ extension Edges {
     }
     onStack(kibibytes, "child contexts") {
       let context = UDIContext(tag: "context", search: .ancestors)
-      context.register(Product.self) { context in try context.withChild(tag: "child") { try $0.require(Product.self) } }
+      context.register(Product.self) { context in try context.withScope(tag: "child") { try $0.require(Product.self) } }
       return try context.require(Product.self)
     }
   }

@@ -119,7 +119,7 @@ final class Field: Sendable {
       let (context, other) = (pick(), pick())
       switch Int.random(in: 0..<14, using: &random) {
       case 0:
-        let child = context.withChild(tag: "passing") { child in
+        let child = context.withScope(tag: "passing") { child in
           child.provide(Plain(), as: (any Part).self)
           _ = child.link((any Service).self, search: .ancestors)
           return child

@@ -59,12 +59,12 @@ extension UDIContext {
     }
   }
 
-  func register(_ key: Int, _ lifetime: UDILifetime, _ make: @escaping @Sendable () -> Numbered) {
+  func register(_ key: Int, _ lifetime: UDILifetime, _ make: @escaping @Sendable (UDIContext) -> Numbered) {
     let name = names[key % 3]
     switch key / 3 {
-    case 0: register((any First).self, named: name, lifetime: lifetime) { make() }
-    case 1: register((any Second).self, named: name, lifetime: lifetime) { make() }
-    default: register((any Third).self, named: name, lifetime: lifetime) { make() }
+    case 0: register((any First).self, named: name, lifetime: lifetime) { make($0) }
+    case 1: register((any Second).self, named: name, lifetime: lifetime) { make($0) }
+    default: register((any Third).self, named: name, lifetime: lifetime) { make($0) }
     }
   }
 
@@ -76,7 +76,7 @@ extension UDIContext {
     }
   }
 
-  func link(_ key: Int, _ search: UDISearch) -> Int? {
+  func link(_ key: Int, _ search: UDISearch?) -> Int? {
     let name = names[key % 3]
     return switch key / 3 {
     case 0: number(link((any First).self, named: name, search: search))

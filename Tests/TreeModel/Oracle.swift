@@ -21,6 +21,7 @@ struct Oracle {
 
   struct Context {
     var parent: Int?
+    let isScope: Bool
     var children: [Int] = []
     /// By the number of the key.
     var bindings: [Binding?]
@@ -41,9 +42,10 @@ struct Oracle {
 
   // MARK: The tree
 
-  mutating func addContext(_ id: Int, below parent: Int?) {
+  mutating func addContext(_ id: Int, isScope: Bool, below parent: Int?) {
     contexts[id] = Context(
-      bindings: Array(repeating: nil, count: keyCount), providers: Array(repeating: nil, count: keyCount))
+      isScope: isScope, bindings: Array(repeating: nil, count: keyCount),
+      providers: Array(repeating: nil, count: keyCount))
     if let parent { move(id, below: parent) }
   }
 
@@ -66,11 +68,13 @@ struct Oracle {
   }
 
   /// A context and all below it, breadth-first.
-  func branch(_ id: Int) -> [Int] {
+  ///
+  /// - Parameter entersScopes: Whether that includes what is in scopes below it.
+  func branch(_ id: Int, entersScopes: Bool = true) -> [Int] {
     var queue = [id]
     var head = 0
     while head < queue.count {
-      queue += contexts[queue[head]]!.children
+      queue += contexts[queue[head]]!.children.filter { entersScopes || !contexts[$0]!.isScope }
       head += 1
     }
     return queue
@@ -133,7 +137,8 @@ struct Oracle {
 
   func order(_ context: Int, _ search: UDISearch) -> [Int] {
     switch search {
-    case .descendants: branch(context)
+    case .lineage: branch(context, entersScopes: false) + ancestors(context).dropFirst()
+    case .descendants: branch(context, entersScopes: false)
     case .local: [context]
     case .ancestors: ancestors(context)
     }

@@ -16,6 +16,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private var objectIDs: [Int] = []
   private var attachedTo: [Int: Int] = [:]
   private var farewells: [Int: Farewell] = [:]
+  private let looks = Looks()
   private var nextID = 0
   /// How many lookups found something, and how many did not.
   package private(set) var hits = 0
@@ -30,17 +31,18 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
 
-  private mutating func makeContext(below parent: Int?) -> String {
+  private mutating func makeContext(below parent: Int?, isScope: Bool = false) -> String {
     let id = nextID
     nextID += 1
     if let parent {
-      contexts[id] = try? contexts[parent]!.makeChild(tag: "\(id)")
+      contexts[id] =
+        try? isScope ? contexts[parent]!.makeScope(tag: "\(id)") : contexts[parent]!.makeChild(tag: "\(id)")
     } else {
       contexts[id] = UDIContext(tag: "\(id)")
     }
     contextIDs.append(id)
-    oracle.addContext(id, below: parent)
-    return "make \(id) below \(parent.map(String.init) ?? "nothing")"
+    oracle.addContext(id, isScope: isScope, below: parent)
+    return "make \(isScope ? "scope " : "")\(id) below \(parent.map(String.init) ?? "nothing")"
   }
 
   private mutating func makeObject() {
@@ -63,7 +65,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
     switch Int.random(in: 0..<112, using: &random) {
     case 0..<14 where contextIDs.count < maximumSize:
-      return makeContext(below: Int.random(in: 0..<40, using: &random) == 0 ? nil : context)
+      let isRoot = Int.random(in: 0..<40, using: &random) == 0
+      let isScope = !isRoot && Int.random(in: 0..<5, using: &random) == 0
+      return makeContext(below: isRoot ? nil : context, isScope: isScope)
     case 14..<26:
       let target = pick(contextIDs)
       if oracle.ancestors(target).contains(context) {
@@ -134,9 +138,17 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
     // Takes the tree lock when it dies, and links nothing: that might make another one, and so on.
     weak let place = contexts[context]
-    contexts[context]!.register(key, lifetime) { Numbered(id, farewell: { _ = place?.parent }) }
+    // Under a lower number, so that no factory comes to need itself.
+    let needed = key > 0 && Bool.random(using: &random) ? Int.random(in: 0..<key, using: &random) : nil
+    let search = pick([nil, nil] + UDISearch.allCases)
+    let looks = looks
+    contexts[context]!.register(key, lifetime) { context in
+      if let needed { looks.note(Look(from: context, needed, search)) }
+      return Numbered(id, farewell: { _ = place?.parent })
+    }
     oracle.register(id, key, in: context)
-    return "register \(id) under \(key) in \(context), \(lifetime)"
+    let look = needed.map { ", which looks for \($0), \(search.map { "\($0)" } ?? "no search")" } ?? ""
+    return "register \(id) under \(key) in \(context), \(lifetime)\(look)"
   }
 
   private mutating func discard(_ context: Int) -> String {
@@ -279,9 +291,16 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   }
 
   private mutating func compare(_ context: Int, _ key: Int, _ search: UDISearch) -> String? {
+    // What was made before was made in the middle of a change.
+    _ = looks.take()
     let found = contexts[context]!.link(key, search)
     let expected = oracle.link(key, from: context, search)
     if expected == nil { misses += 1 } else { hits += 1 }
+    for look in looks.take() {
+      // Making looks up.
+      let expected = oracle.link(look.key, from: look.context, look.search ?? .ancestors)
+      if look.found != expected { return "\(look), not \(expected as Any)" }
+    }
     guard found != expected else { return nil }
     return "link \(key) from \(context), \(search): \(found as Any), not \(expected as Any)"
   }

@@ -88,7 +88,7 @@ struct LeakedContextTests {
         kept.add(UDIContext(tag: "not seen"))
         try foreign.makeChild(tag: "not seen")
       }.value
-      root.withChild(tag: "done") { _ in }
+      root.withScope(tag: "done") { _ in }
     }
     #expect(
       found.map(\.contextPath) == [["alone"], ["foreign", "child"], ["App", "place", "moved"], ["App", "detached"]])

@@ -30,10 +30,15 @@ extension UDIContext {
   /// - Complexity: O(1).
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
+    try makeChild(tag: tag, search: search, isScope: false)
+  }
+
+  func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
     // The leak audits are told below, when it has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
+        childNode.isScope = isScope
         childNode.search = search ?? node.search
         childNode.defaultLifetime = node.defaultLifetime
         try node.adopt(childNode, child, isNew: true, context: self)

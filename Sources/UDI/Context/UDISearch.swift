@@ -2,12 +2,24 @@
 ///
 /// No search ever enters a sibling branch: what two branches share belongs in a context above both.
 public enum UDISearch: UInt8, Hashable, Sendable, CaseIterable {
-  /// The context, then everything below it breadth-first: its children in their order, then theirs. The default.
+  /// The context, then everything below it, as ``descendants``; where that finds nothing, what the contexts above have themselves: the
+  /// parent, its parent, and so on up to the root. The default.
+  case lineage
+  /// The context, then everything below it breadth-first: its children in their order, then theirs.
   case descendants
   /// The context alone.
   case local
   /// The context, its parent, and so on up to the root.
   case ancestors
+}
+
+extension UDISearch {
+  /// Whether it looks at what is below the context where it begins.
+  @inline(__always)
+  var looksBelow: Bool { rawValue <= UDISearch.descendants.rawValue }
+
+  /// Whether it looks at what is above the context where it begins.
+  var looksAbove: Bool { self == .lineage || self == .ancestors }
 }
 
 extension UDISearch: Codable {

@@ -20,7 +20,10 @@ extension UDIContext {
           if let made { garbage.add(made.object, of: entry.provider) }
           garbage.add(entry.provider)
         }
-        return (tag: element.node.tag, parent: element.parent, bindings: bindings, providers: providers)
+        return (
+          tag: element.node.tag, parent: element.parent, isScope: element.node.isScope, bindings: bindings,
+          providers: providers
+        )
       }
     }
     return UDISnapshot(
@@ -36,7 +39,8 @@ extension UDIContext {
             typeName: provider.key.type.name, name: provider.key.name?.description, lifetime: provider.lifetime.name,
             isMade: isMade, lastFailure: failure?.message, fileID: provider.site.fileID, line: provider.site.line)
         }
-        return UDISnapshot.Context(tag: note.tag, parent: note.parent, bindings: bindings, providers: providers)
+        return UDISnapshot.Context(
+          tag: note.tag, parent: note.parent, isScope: note.isScope, bindings: bindings, providers: providers)
       })
   }
 }

@@ -11,7 +11,7 @@ extension UDIExplanation: CustomStringConvertible {
   private var isUncertain: Bool {
     guard !wasRecording else { return false }
     switch cause {
-    case .notRegistered, .otherNames, .otherType, .outOfReach, .unattached: return true
+    case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached: return true
     default: return false
     }
   }
@@ -54,6 +54,11 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .outOfReach(let place):
       "\(key) is out of reach: it is registered in \(spell(place.path)), at \(site(place.finding)), and was looked for \(range)."
+    case .inScope(let place, let scopePath):
+      """
+      \(key) stands in the scope \(spell(scopePath)), which is closed to lookups from outside: registered in \(spell(place.path)), at \
+      \(site(place.finding)).
+      """
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
@@ -106,6 +111,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherType:
       "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
     case .outOfReach(let place): wayOut(place)
+    case .inScope: "Link it from inside the scope; or register it in a context above both."
     case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       """
@@ -156,15 +162,20 @@ extension UDIExplanation: CustomStringConvertible {
 
   private func wayOut(_ place: Place) -> String {
     if contextPath.starts(with: place.path) {
-      return "Look upwards for it: `search: .ancestors`, here or for the whole context."
+      return "Look upwards for it: leave out `search`, or name `.lineage` or `.ancestors`."
+    }
+    if isInFactory, place.path.starts(with: contextPath) {
+      return """
+        While a factory runs, its context is searched upwards, so that nothing is made of what stands below and may end earlier. Register it \
+        further up; or, if it is meant, have the factory say `search: .lineage`.
+        """
     }
     if place.path.starts(with: contextPath) {
       return "Look downwards for it, `search: .descendants`, or bind it further up."
     }
     let shared = zip(contextPath, place.path).prefix { $0 == $1 }.map(\.0)
     return """
-      No search enters a sibling branch: bind it in \(spell(shared)), which is above both, and look upwards (`search: .ancestors`), or \
-      link from there.
+      No search enters a sibling branch: register it in \(spell(shared)), which is above both, or link from there.
       """
   }
 }
@@ -235,6 +246,7 @@ extension UDIExplanation {
 
   private var direction: String {
     switch search {
+    case .lineage: "from \(spell(contextPath)) downwards, breadth-first, then upwards (.lineage)"
     case .descendants: "from \(spell(contextPath)) downwards, breadth-first (.descendants)"
     case .local: "in \(spell(contextPath)) alone (.local)"
     case .ancestors: "from \(spell(contextPath)) upwards (.ancestors)"
@@ -243,6 +255,8 @@ extension UDIExplanation {
 
   private var range: String {
     switch search {
+    case .lineage:
+      contextPath.count > 1 ? "in \(spell(contextPath)), below and above" : "in \(spell(contextPath)) and below"
     case .descendants: "in \(spell(contextPath)) and below"
     case .local: "in \(spell(contextPath)) itself"
     case .ancestors: "in \(spell(contextPath)) and above"

@@ -28,6 +28,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case otherType(Place)
     /// It is registered in the same tree where this lookup does not look; the nearest such place.
     case outOfReach(Place)
+    /// It stands in a scope, which is closed to lookups from outside; and the tags from the root to that scope.
+    case inScope(Place, scopePath: [String])
     /// The object that asks is attached to nothing, and `AppContext`, which was asked instead, has none; the name of its class.
     case unattached(String)
     /// Nothing of the type is registered in the tree.
@@ -156,4 +158,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// Whether records were kept when this was made: see ``UDIRecording/isOn``. Without them a binding that has died may have left no trace,
   /// so that the cause can be wrong; the description then says so.
   public let wasRecording: Bool
+  /// Whether the lookup named no search while a factory was running that was handed the context. It then goes up: nothing is made of what
+  /// stands below.
+  public let isInFactory: Bool
 }

@@ -15,7 +15,7 @@ extension UDISnapshot: CustomStringConvertible {
       case .context(let index, let level):
         levels[index] = level
         let mark = level > Self.deepestIndent ? "(\(level)) " : ""
-        return "\(Self.indent(level))\(mark)▸ \(oneLine(contexts[index].tag))"
+        return "\(Self.indent(level))\(mark)▸ \(label(of: contexts[index]))"
       case .binding(let binding, let index): return "\(Self.indent(levels[index]))  • \(binding)"
       case .provider(let provider, let index): return "\(Self.indent(levels[index]))  ◦ \(provider)"
       case .moreEntries(let count, let index):
@@ -43,7 +43,7 @@ extension UDISnapshot: CustomStringConvertible {
     for line in Outline(self, depth: depth, width: width).lines {
       switch line {
       case .context(let index, let level):
-        let box = "c\(index)[\"\(Self.escape(contexts[index].tag))\"]"
+        let box = "c\(index)[\"\(Self.escape(label(of: contexts[index])))\"]"
         lines.append(level == 0 ? "  \(box)" : "  c\(contexts[index].parent ?? 0) --> \(box)")
       case .binding(let binding, let index):
         add({ "([\"\($0)\"])\(binding.className == nil ? ":::dead" : "")" }, "\(binding)", "-.-", to: index)
@@ -58,6 +58,8 @@ extension UDISnapshot: CustomStringConvertible {
     lines.append("  classDef more stroke-dasharray: 1 3")
     return lines.joined(separator: "\n")
   }
+
+  private func label(of context: Context) -> String { oneLine(context.tag) + (context.isScope ? " (scope)" : "") }
 
   private static var deepestIndent: Int { 32 }
 

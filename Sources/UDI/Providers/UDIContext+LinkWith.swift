@@ -310,7 +310,7 @@ extension Node {
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
   ) -> Target? {
     Tree.change { garbage in
-      while let reference = nearestEntry(key, search ?? self.search) {
+      while let reference = nearestEntry(key, direction(of: search)) {
         let entry = reference.object
         garbage.add(entry)
         if entry.registered.isRefused(to: reach) { return .refused(entry) }

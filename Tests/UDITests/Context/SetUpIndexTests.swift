@@ -126,7 +126,7 @@ import TreeModel
       var queue = [start]
       var next = 0
       while next < queue.count {
-        queue += queue[next].children
+        queue += queue[next].children.filter { !$0.isScope }
         next += 1
       }
       return queue
@@ -136,14 +136,16 @@ import TreeModel
       switch search {
       case .local: return visit(start, key)
       case .descendants: return breadthFirst(start).contains { visit($0, key) }
-      case .ancestors:
-        var next: UDIContext? = start
-        while let context = next {
-          if visit(context, key) { return true }
-          next = context.parent
-        }
-        return false
+      case .ancestors: return line(start).contains { visit($0, key) }
+      case .lineage:
+        return breadthFirst(start).contains { visit($0, key) } || line(start).dropFirst().contains { visit($0, key) }
       }
+    }
+
+    private func line(_ start: UDIContext) -> [UDIContext] {
+      var line = [start]
+      while let parent = line.last?.parent { line.append(parent) }
+      return line
     }
 
     private func addBlock(_ context: UDIContext) {

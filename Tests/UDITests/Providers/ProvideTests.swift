@@ -81,15 +81,15 @@ struct ProvideTests {
   func withChild() async throws {
     struct Failure: Error {}
     let root = context
-    let tag = root.withChild(tag: "a", search: .ancestors) { child in
+    let tag = root.withScope(tag: "a", search: .ancestors) { child in
       #expect(root.children == [child] && child.search == .ancestors)
       // A twin gets a number.
-      root.withChild(tag: "a") { twin in #expect(root.children == [child, twin] && twin.tag.hasPrefix("a #")) }
+      root.withScope(tag: "a") { twin in #expect(root.children == [child, twin] && twin.tag.hasPrefix("a #")) }
       return child.tag
     }
     #expect(tag == "a" && root.children.isEmpty)
     await #expect(throws: Failure.self) {
-      try await root.withChild(tag: "b") { child in
+      try await root.withScope(tag: "b") { child in
         await Task.yield()
         #expect(root.children == [child])
         throw Failure()

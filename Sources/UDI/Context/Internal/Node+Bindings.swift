@@ -53,19 +53,13 @@ extension Node {
 
   /// The entry that a lookup finds, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
-    switch search {
-    case .descendants:
-      return slots.find(key)?.element.best
-    case .local:
-      return ownEntry(key)
-    case .ancestors:
-      var next: Node? = self
-      while let node = next {
-        if let entry = node.ownEntry(key) { return entry }
-        next = node.parent
-      }
-      return nil
+    if let slot = slots.find(key), slot.element.depth == 0 || search.looksBelow { return slot.element.best }
+    var next = search.looksAbove ? parent : nil
+    while let node = next {
+      if let entry = node.ownEntry(key) { return entry }
+      next = node.parent
     }
+    return nil
   }
 
   /// The binding in the dictionary, also where an override stands in front of it.

@@ -47,6 +47,8 @@ extension Node {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
+    // For lookups that find something below: see `isHandedToFactoryAboveOthers`.
+    PerThread.prepare()
     if isInert { child.isInert = true }
 
     let (old, oldSequence) = (child.parent, child.sequence)

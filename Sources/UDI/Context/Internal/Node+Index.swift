@@ -98,7 +98,7 @@ extension Node {
   /// Corrects the nodes above after this node's slot for a key has changed. Ends at the first one whose own answer stays.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
-    while change.isAny, let parent = child.parent {
+    while change.isAny, let parent = child.parentThatSeesThis {
       let sequence = child.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
@@ -108,13 +108,15 @@ extension Node {
     }
   }
 
-  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both.
+  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both. Nothing above knows
+  /// what is in a scope.
   ///
   /// - Parameters:
   ///   - parent: The parent that gains, loses or reorders this node.
   ///   - old: The node's sequence number there until now, nil if it is new.
   ///   - new: Its sequence number there from now on, nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
+    if isScope { return }
     slots.forEach { slot in
       let state = slot.state
       // Where nobody watches, the entry is not looked at: it is mostly not in the cache.

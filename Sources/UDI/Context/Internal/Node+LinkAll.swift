@@ -18,7 +18,7 @@ extension Node {
     let form = LookupForm(token, reach)
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
-      let search = search ?? self.search
+      let search = direction(of: search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
@@ -44,10 +44,10 @@ extension Node {
     var next: Node? = self
     while let node = next {
       node.slots.forEach { slot in
-        guard search == .descendants || slot.depth == 0 else { return }
+        guard slot.depth == 0 || node == self && search.looksBelow else { return }
         slot.best.read { if $0.key.type === type { keys.append($0.key) } }
       }
-      next = search == .ancestors ? node.parent : nil
+      next = search.looksAbove ? node.parent : nil
     }
     return keys
   }
@@ -59,7 +59,7 @@ extension Node {
   /// The live bindings and the providers of a type in search order. No lock is held.
   func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
-      let search = search ?? self.search
+      let search = direction(of: search)
       var entries: [Entry] = []
       for reference in bindings(keyIDs(of: type, search), search) {
         let entry = reference.object
@@ -86,7 +86,20 @@ extension Node {
 
   /// The entries under some keys.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
-    keys.count == 1 && search == .descendants ? entriesBelow(keys[0]) : entries(keys, search)
+    var found =
+      keys.count == 1 && search.looksBelow ? entriesBelow(keys[0]) : entries(keys, goingDown: search.looksBelow)
+    var next = search.looksAbove ? parent : nil
+    while let node = next {
+      found += node.ownEntries(keys)
+      next = node.parent
+    }
+    return found
+  }
+
+  /// The entries of this very node under any of several keys, in the order in which they were registered.
+  private func ownEntries(_ keys: [UInt64]) -> [Unretained<Entry>] {
+    keys.count == 1
+      ? ownEntry(keys[0]).map { [$0] } ?? [] : keys.compactMap(ownEntry).sorted { $0.object.serial < $1.object.serial }
   }
 
   /// The entries under one key, downwards.
@@ -128,16 +141,15 @@ extension Node {
     case wait(Unretained<Entry>, levels: UInt32)
   }
 
-  /// The entries under any of several keys.
-  private func entries(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+  /// The entries under any of several keys: of this node, and, going down, of all below it.
+  private func entries(_ keys: [UInt64], goingDown: Bool) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [self]
     while !level.isEmpty {
       var next: ContiguousArray<Node> = []
       for node in level {
-        if search == .ancestors, let parent = node.parent { next.append(parent) }
-        found += keys.compactMap(node.ownEntry).sorted { $0.object.serial < $1.object.serial }
-        guard search == .descendants else { continue }
+        found += node.ownEntries(keys)
+        guard goingDown else { continue }
         let first = next.count
         for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
         next.sortBySequence(from: first)

@@ -51,7 +51,7 @@ extension Node {
       // Here is no such key, or another name with the same hash. There may be one above, or one whose id is not its hash.
       guard let known = KeyNames.identity(identity, name) else {
         // A set-up block above may be the first to use it.
-        return sleepsAbove(search) ? .asleep : .nothing
+        return mustWake(search) ? .asleep : .nothing
       }
       key = known
     }
@@ -60,18 +60,6 @@ extension Node {
     let answer = unsafe attempt(key.id, form, search, into: memory)
     guard case .dead = answer else { return answer }
     return unsafe answerCleaningUp(key.id, form, search, into: memory)
-  }
-
-  private func sleepsAbove(_ search: UDISearch?) -> Bool {
-    Tree.change { _ in
-      guard (search ?? self.search) == .ancestors else { return false }
-      var next = parent
-      while let node = next {
-        if node.sleep.contains(.own) { return true }
-        next = node.parent
-      }
-      return false
-    }
   }
 
   /// The key behind an id, if the node has a slot for it.
@@ -89,11 +77,9 @@ extension Node {
       lock.unlock()
       return .asleep
     }
-    let search = search ?? self.search
-    if search == .ancestors { return unsafe attemptUpwards(key, form, into: memory) }
-    guard let slot = slots.find(key), search == .descendants || slot.element.depth == 0 else {
-      lock.unlock()
-      return .nothing
+    // Every search begins with the context itself, so which one it is matters only where that has nothing.
+    guard let slot = slots.find(key), slot.element.depth == 0 || looksBelow(search) else {
+      return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the binding alive while the lock is held.
     let answer = slot.element.best.read { unsafe $0.answer(form, into: memory) }
@@ -101,31 +87,31 @@ extension Node {
     return answer
   }
 
-  /// The same upwards, hand over hand: this node's lock is taken already, and each parent's is before its child's is given back,
+  /// Looks at the contexts above, hand over hand: this node's lock is taken already, and each parent's is before its child's is given back,
   /// so that no node can go away or move in between.
   @inline(never)
-  private func attemptUpwards(
-    _ key: UInt64, _ form: LookupForm, into memory: UnsafeMutableRawPointer
+  private func attemptAbove(
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
-    while true {
-      if node.sleep.contains(.own) {
+    if looksAbove(search) {
+      while let parent = node.parent {
+        parent.lock.lock()
         node.lock.unlock()
-        return .asleep
+        node = parent
+        if node.sleep.contains(.own) {
+          node.lock.unlock()
+          return .asleep
+        }
+        if let slot = node.slots.find(key), slot.element.depth == 0 {
+          let answer = slot.element.best.read { unsafe $0.answer(form, into: memory) }
+          node.lock.unlock()
+          return answer
+        }
       }
-      if let slot = node.slots.find(key), slot.element.depth == 0 {
-        let answer = slot.element.best.read { unsafe $0.answer(form, into: memory) }
-        node.lock.unlock()
-        return answer
-      }
-      guard let parent = node.parent else {
-        node.lock.unlock()
-        return .nothing
-      }
-      parent.lock.lock()
-      node.lock.unlock()
-      node = parent
     }
+    node.lock.unlock()
+    return .nothing
   }
 
   /// Looks up under the tree lock and withdraws what is found dead, until something is alive or nothing is left.
@@ -134,7 +120,7 @@ extension Node {
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
-      let search = search ?? self.search
+      let search = direction(of: search)
       while let entry = nearestEntry(key, search) {
         let answer = entry.read { unsafe $0.answer(form, into: memory) }
         guard case .dead = answer else { return answer }
@@ -142,6 +128,41 @@ extension Node {
       }
       return .nothing
     }
+  }
+}
+
+// MARK: - Which direction a lookup takes
+
+extension Node {
+  /// The direction of a lookup that begins here: the one that it names; while a factory runs that was handed this context, upwards, so
+  /// that nothing is made of what stands below; else the context's.
+  ///
+  /// Under the tree lock or the node's.
+  func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.search) }
+
+  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryAboveOthers`.
+  @inline(__always)
+  private func looksBelow(_ search: UDISearch?) -> Bool {
+    if let search { return search.looksBelow }
+    return self.search.looksBelow && !isHandedToFactoryAboveOthers
+  }
+
+  /// Whether a lookup that has found nothing here and below goes up.
+  private func looksAbove(_ search: UDISearch?) -> Bool {
+    if let search { return search.looksAbove }
+    return self.search.looksAbove || isHandedToFactory
+  }
+
+  /// Whether this thread runs a factory that was handed this node's context.
+  var isHandedToFactory: Bool {
+    PerThread.prepare()
+    return isHandedToFactoryAboveOthers
+  }
+
+  /// The same, for a node that has children: `adopt` has prepared what belongs to threads.
+  @inline(__always)
+  private var isHandedToFactoryAboveOthers: Bool {
+    PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
   }
 }
 

@@ -22,7 +22,7 @@ extension Node {
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
-      guard let entry = nearestEntry(key, search ?? self.search) else { return .nothing }
+      guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
       let answer = entry.read { unsafe $0.answer(form, into: memory) }
       if case .dead = answer { entry.read { $0.withdraw(&garbage) } }
       return answer
@@ -39,7 +39,7 @@ extension Node {
   func wake(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) { wake(context, search) { key } }
 
   private func wake(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
-    if lock.withLock({ sleep.isEmpty && (search ?? self.search) != .ancestors }) { return }
+    guard mustWake(search) else { return }
     let keys: SetUp.Keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
     var passedBy = PassedBy()
     while let next = nextPending(context, search, for: key(), keys, passedBy) {
@@ -47,33 +47,50 @@ extension Node {
     }
   }
 
+  /// Whether a set-up is pending in a context that a lookup may come to. No lock is held.
+  func mustWake(_ search: UDISearch?) -> Bool {
+    lock.lock()
+    var node = self
+    var isPending = !sleep.isEmpty
+    if !isPending, direction(of: search).looksAbove {
+      while !isPending, let parent = node.parent {
+        parent.lock.lock()
+        node.lock.unlock()
+        node = parent
+        isPending = node.sleep.contains(.own)
+      }
+    }
+    node.lock.unlock()
+    return isPending
+  }
+
   /// The first context that a lookup comes to whose set-up is pending.
   private func nextPending(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
     Tree.change { _ in
+      let search = direction(of: search)
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      func isNext(_ node: Node) -> Bool { node.setUp?.isPending(keys) == true && !passedBy.contains(node) }
-      switch search ?? self.search {
-      case .local: return isNext(self) ? context : nil
-      case .ancestors:
-        var next: Node? = self
-        while let node = next {
-          SetUp.countStep()
-          if isNext(node), let found = contextOf(node) { return found }
-          if let key, node.ownEntry(key) != nil { return nil }
-          next = node.parent
-        }
-        return nil
-      case .descendants:
-        guard let found = nearestPending(keys, passedBy) else { return nil }
-        if let key, let slot = slots.find(key), let answer = slot.element.best.read({ $0.node }) {
+      var next: Node? = self
+      if search.looksBelow {
+        if let found = nearestPending(keys, passedBy) {
+          guard let key, let slot = slots.find(key), let answer = slot.element.best.read({ $0.node }) else {
+            return contextOf(found.node)
+          }
           // In one context the set-up comes first.
-          let answer = PlaceBelow(node: answer, depth: slot.element.depth)
-          if found.node != answer.node, answer.comesBefore(found) { return nil }
+          let place = PlaceBelow(node: answer, depth: slot.element.depth)
+          return found.node != answer && place.comesBefore(found) ? nil : contextOf(found.node)
         }
-        return contextOf(found.node)
+        if let key, slots.find(key) != nil { return nil }
+        next = parent
       }
+      while let node = next, node == self || search.looksAbove {
+        SetUp.countStep()
+        if node.setUp?.isPending(keys) == true, !passedBy.contains(node), let found = contextOf(node) { return found }
+        if let key, node.ownEntry(key) != nil { return nil }
+        next = node.parent
+      }
+      return nil
     }
   }
 

@@ -31,6 +31,7 @@ struct Node: Hashable, @unchecked Sendable {
     var noting = ContextNoting.never
     var expectedKeys: UInt8 = 1
     var isInert = false
+    var isScope = false
     var isWatched = false
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -228,6 +229,15 @@ extension Node {
     get { unsafe edges.pointee.isInert }
     nonmutating set { unsafe edges.pointee.isInert = newValue }
   }
+
+  /// Whether nothing above sees what is here and below. Settled before the node has a parent.
+  var isScope: Bool {
+    get { unsafe edges.pointee.isScope }
+    nonmutating set { unsafe edges.pointee.isScope = newValue }
+  }
+
+  /// The parent, if that sees what is here: the way on which changes are told. Scopes end it.
+  var parentThatSeesThis: Node? { isScope ? nil : parent }
 
   /// Whether somebody wants to know when answers change here.
   var isWatched: Bool {

@@ -23,7 +23,7 @@ extension UDIContext {
       cause: failure ?? survey.cause(key, type, reach, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
-      equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn)
+      equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: survey.isInFactory)
   }
 }
 
@@ -49,7 +49,8 @@ extension Survey {
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
     let other = candidates.first { $0.satisfies(conforms) { made in isKind(made, of: type) } }
     if let other { return .otherType(.init(other.place)) }
-    return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
+    guard let outside else { return .notRegistered }
+    return outside.scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
   /// Which of the bindings that are gone from a context decides: the last one, unless that has died and an earlier one lives, which is
@@ -95,9 +96,10 @@ extension UDIExplanation {
   /// One that tells the cause alone.
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ cause: Cause) {
     self.init(
-      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
+      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .lineage,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
-      equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn)
+      equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn,
+      isInFactory: false)
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
@@ -110,7 +112,8 @@ extension UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
-      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording)
+      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
+      isInFactory: isInFactory)
   }
 }
 

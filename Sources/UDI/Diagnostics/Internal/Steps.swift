@@ -68,7 +68,7 @@ extension UDIExplanation {
     case .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .factoryReturnedNil, .failed, .cycle,
       .notConvertible, .notSendable, .argumentNotSendable:
       break
-    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .unattached,
+    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached,
       .notRegistered, .contextGone:
       return nil
     }

@@ -32,11 +32,15 @@ struct Survey {
   struct Place {
     let path: [String]
     let finding: Finding
+    /// The path of the scope that it stands in, where that is why a lookup does not find it.
+    var scopePath: [String]?
   }
 
   /// The path of the context where the lookup begins.
   let start: [String]
   let search: UDISearch
+  /// Whether the lookup goes up because a factory runs.
+  let isInFactory: Bool
   private let key: KeyIdentity
   /// The contexts to tell of, in search order.
   private(set) var contexts: [(path: [String], findings: [Finding])] = []
@@ -92,10 +96,11 @@ struct Survey {
   /// How many were looked at.
   fileprivate var count: Int { contexts.count + emptyCount + omittedCount }
 
-  fileprivate init(_ key: KeyIdentity, start: [String], search: UDISearch) {
+  fileprivate init(_ key: KeyIdentity, start: [String], search: UDISearch, isInFactory: Bool) {
     self.key = key
     self.start = start
     self.search = search
+    self.isInFactory = isInFactory
   }
 
   /// Notes what one context has. Under the tree lock.
@@ -169,36 +174,36 @@ extension Node {
   ///
   /// - Parameter limit: At how many contexts at most.
   func survey(_ key: KeyIdentity, _ search: UDISearch?, limit: Int, _ garbage: inout Garbage) -> Survey {
-    var survey = Survey(key, start: fullPath, search: search ?? self.search)
-    switch survey.search {
-    case .local: survey.look(at: self, &garbage)
-    case .ancestors:
-      var next: Node? = self
-      while let node = next, survey.answer == nil {
-        guard survey.count < limit else {
-          survey.isAbridged = true
-          break
-        }
-        survey.look(at: node, &garbage)
-        next = node.parent
-      }
-    case .descendants:
-      var levels: [Int] = []
-      var last = Int.max
-      for element in BreadthFirst(self) {
-        let level = element.parent.map { levels[$0] + 1 } ?? 0
-        guard level <= last else { break }
-        guard survey.count < limit else {
-          survey.isAbridged = true
-          break
-        }
-        levels.append(level)
-        survey.look(at: element.node, &garbage)
-        if survey.answer != nil { last = level }
-      }
+    let isInFactory = search == nil && isHandedToFactory
+    var survey = Survey(key, start: fullPath, search: direction(of: search), isInFactory: isInFactory)
+    if survey.search.looksBelow {
+      lookBelow(&survey, limit: limit, &garbage)
+    } else {
+      survey.look(at: self, &garbage)
     }
-    if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, &garbage) }
+    var next = survey.search.looksAbove && !survey.isAbridged ? parent : nil
+    while let node = next, survey.answer == nil {
+      guard survey.count < limit else {
+        survey.isAbridged = true
+        break
+      }
+      survey.look(at: node, &garbage)
+      next = node.parent
+    }
+    if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, limit: limit, &garbage) }
     return survey
+  }
+
+  /// Looks at this node and all below it, level by level, to the end of the one with the answer.
+  private func lookBelow(_ survey: inout Survey, limit: Int, _ garbage: inout Garbage) {
+    var levels: [Int] = []
+    for element in BreadthFirst(self, entersScopes: false) {
+      let level = element.parent.map { levels[$0] + 1 } ?? 0
+      if survey.answer != nil, level > levels.last ?? 0 { return }
+      guard survey.count < limit else { return survey.isAbridged = true }
+      levels.append(level)
+      survey.look(at: element.node, &garbage)
+    }
   }
 
   /// What this node has under a key, dead or alive.
@@ -236,20 +241,41 @@ extension Node {
   }
 
   /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, unless
-  /// that is where it looks, then down from the parent, and so on. What is found dead is withdrawn, as by a lookup, so that this is O(depth).
-  private func nearestOutside(_ key: KeyIdentity, _ search: UDISearch, _ garbage: inout Garbage) -> Survey.Place? {
-    var next: Node? = search == .descendants ? parent : self
+  /// that is where it looks, then down from the parent, and so on; in the scopes there after what is in none.
+  ///
+  /// - Parameter limit: At how many contexts to look for scopes at most.
+  /// - Complexity: O(depth), and O(contexts) for scopes, of which the index tells nothing.
+  private func nearestOutside(
+    _ key: KeyIdentity, _ search: UDISearch, limit: Int, _ garbage: inout Garbage
+  ) -> Survey.Place? {
+    var rest = limit
+    var visited: Node?
+    var next: Node? = self
     while let node = next {
-      while let entry = node.slots.find(key.id)?.element.best.object {
-        garbage.add(entry)
-        if let place = entry.node, let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
-          return Survey.Place(path: place.fullPath, finding: finding)
-        }
-        entry.withdraw(&garbage)
-        // Only what is dead goes; anything else would be here for ever.
-        if node.slots.find(key.id)?.element.best.object === entry { break }
+      if node != self || !search.looksBelow, let place = node.nearestPlace(key, &garbage) { return place }
+      for element in BreadthFirst(node, except: visited) where element.node != node {
+        guard rest > 0 else { break }
+        rest -= 1
+        guard element.node.isScope, var place = element.node.nearestPlace(key, &garbage) else { continue }
+        place.scopePath = element.node.fullPath
+        return place
       }
+      visited = node
       next = node.parent
+    }
+    return nil
+  }
+
+  /// The place of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
+  private func nearestPlace(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Place? {
+    while let entry = slots.find(key.id)?.element.best.object {
+      garbage.add(entry)
+      if let place = entry.node, let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
+        return Survey.Place(path: place.fullPath, finding: finding)
+      }
+      entry.withdraw(&garbage)
+      // Only what is dead goes; anything else would be here for ever.
+      if slots.find(key.id)?.element.best.object === entry { return nil }
     }
     return nil
   }

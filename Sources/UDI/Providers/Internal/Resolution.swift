@@ -241,6 +241,17 @@ extension Resolution {
     unsafe completionFrames = frames.count
   }
 
+  /// Whether a factory runs that was handed a node's context.
+  @inline(__always)
+  func hasHanded(_ node: Node) -> Bool { unsafe frames.count > 0 && isHanded(node) }
+
+  @inline(never)
+  private func isHanded(_ node: Node) -> Bool {
+    unsafe (0..<frames.count).contains { index in
+      unsafe frames[index].context.read { $0.withNode { $0 == node } }
+    }
+  }
+
   /// The keys of the factories that run, from one of them on.
   private func path(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }

@@ -49,7 +49,7 @@ struct LastLook {
   ///   - isKeptOnly: Whether the look has nothing made, and so leaves open what is behind an object that a look brought.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
-      guard let entry = node.nearestEntry(key.id, search ?? node.search)?.object else { return source = .nothing }
+      guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return source = .nothing }
       garbage.add(entry)
       if let made = entry as? MadeEntry {
         source = .provider(made.maker.id)

@@ -13,7 +13,7 @@ final class Watcher: @unchecked Sendable {
   /// Under the tree lock: where it is entered. The first is where its lookup begins.
   fileprivate var places: [Node] = []
   /// Under the tree lock: the direction that the lookup takes.
-  fileprivate var direction = UDISearch.descendants
+  fileprivate var direction = UDISearch.lineage
   /// Under the tree lock: the thread that looks up for it now, 0 where none does.
   var looker: UInt = 0
   /// Under the tree lock: whether it counts.
@@ -91,6 +91,11 @@ extension Watcher {
 /// Who watches one node, by the key's id.
 typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
+extension Watcher {
+  /// Whether its lookup goes down from a node that it is entered at.
+  fileprivate func looksBelow(_ node: Node) -> Bool { direction.looksBelow && places.first == node }
+}
+
 extension Node {
   /// Enters a watcher wherever something may happen that changes what its lookup, which begins here, gives.
   func enter(_ watcher: Watcher) {
@@ -103,7 +108,7 @@ extension Node {
       node.watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
       node.isWatched = true
       watcher.places.append(node)
-      next = watcher.direction == .ancestors ? node.parent : nil
+      next = watcher.direction.looksAbove ? node.parent : nil
     }
   }
 
@@ -117,14 +122,14 @@ extension Node {
   @inline(never)
   func tellWatchers(of key: UInt64, _ place: Whereabouts) {
     guard let concerned = watchers[key] else { return }
-    for watcher in concerned.values where place == .here || watcher.direction == .descendants { Tree.tell(watcher) }
+    for watcher in concerned.values where place == .here || watcher.looksBelow(self) { Tree.tell(watcher) }
   }
 
   /// Tells those whose lookup goes up through this node, which has got another parent.
   @inline(never)
   func tellWatchersOfMove() {
     for concerned in watchers.values {
-      for watcher in concerned.values where watcher.direction == .ancestors { Tree.tell(watcher) }
+      for watcher in concerned.values where watcher.direction.looksAbove { Tree.tell(watcher) }
     }
   }
 
@@ -139,10 +144,10 @@ extension Node {
   func tellWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if isWatched { tellWatchers(of: key, .here) }
-    var next = parent
+    var next = parentThatSeesThis
     while let node = next {
       if node.isWatched { node.tellWatchers(of: key, .below) }
-      next = node.parent
+      next = node.parentThatSeesThis
     }
   }
 
@@ -151,14 +156,14 @@ extension Node {
     if unsafe Watcher.count == 0 { return }
     Tree.telling(Tree.isLooking ? .keeping : .change) {
       for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
-      var next = parent
+      var next = parentThatSeesThis
       while let node = next {
         if node.isWatched {
           for concerned in node.watchers.values {
-            for watcher in concerned.values where watcher.direction == .descendants { Tree.tell(watcher) }
+            for watcher in concerned.values where watcher.looksBelow(node) { Tree.tell(watcher) }
           }
         }
-        next = node.parent
+        next = node.parentThatSeesThis
       }
     }
   }

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// Scopes: contexts that nobody outside sees into.
+extension UDIContext {
+  /// Makes a scope, and adds it behind this context's children.
+  ///
+  /// A scope is a child that is closed. No lookup from outside finds what is in it or below it, whatever search it takes, and
+  /// updates from outside do not tell of it; from inside everything above is found. So several requests, sessions or windows can stand
+  /// side by side below one context without getting at each other's dependencies.
+  ///
+  /// ``find(_:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.
+  ///
+  /// - Parameters:
+  ///   - tag: The tag of the scope; no other child may have it.
+  ///   - search: The direction of its lookups; by default that of this context.
+  /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
+  /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
+  /// - Complexity: O(1). What is bound in a scope costs the contexts above it nothing.
+  @discardableResult
+  public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
+    try makeChild(tag: tag, search: search, isScope: true)
+  }
+
+  /// Runs an operation with a scope below this context, and removes the scope afterwards, however the operation ends.
+  ///
+  /// ```swift
+  /// try await root.withScope(tag: request.id) { scope in
+  ///   scope.provide(request.logger)
+  ///   return try await Handler().attached(to: scope).handle(request)
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - tag: The tag of the scope. If another child has it at the time, a number is put behind it.
+  ///   - search: The direction of its lookups; by default that of this context.
+  ///   - operation: What to run; it stays on the caller's actor.
+  /// - Returns: What `operation` returns.
+  /// - Throws: What `operation` throws.
+  nonisolated(nonsending) public func withScope<Result, Failure: Error>(
+    tag: String, search: UDISearch? = nil,
+    operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let scope = makeNumberedScope(tag: tag, search: search)
+    defer { scope.removeFromParent() }
+    return try await operation(scope)
+  }
+
+  /// Runs an operation that is not asynchronous with a scope below this context, and removes the scope afterwards.
+  ///
+  /// - Parameters:
+  ///   - tag: The tag of the scope. If another child has it at the time, a number is put behind it.
+  ///   - search: The direction of its lookups; by default that of this context.
+  ///   - operation: What to run.
+  /// - Returns: What `operation` returns.
+  /// - Throws: What `operation` throws.
+  public func withScope<Result, Failure: Error>(
+    tag: String, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let scope = makeNumberedScope(tag: tag, search: search)
+    defer { scope.removeFromParent() }
+    return try operation(scope)
+  }
+
+  /// Whether this context is a scope, which nobody outside sees into.
+  public var isScope: Bool { change { node, _ in node.isScope } }
+
+  private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
+    if let scope = try? makeScope(tag: tag, search: search) { return scope }
+    while true {
+      let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+      if let scope = try? makeScope(tag: "\(tag) #\(number)", search: search) { return scope }
+    }
+  }
+
+  private static let lastNumber = Atomic<UInt>(1)
+}

@@ -1,0 +1,30 @@
+import Synchronization
+import UDI
+
+/// What a factory has found through the context that it was handed.
+struct Look {
+  let context: Int
+  let key: Int
+  /// Nil where it named none.
+  let search: UDISearch?
+  let found: Int?
+
+  init(from context: UDIContext, _ key: Int, _ search: UDISearch?) {
+    self.context = Int(context.tag)!
+    self.key = key
+    self.search = search
+    found = context.link(key, search)
+  }
+}
+
+/// What factories have found since it was taken the last time.
+final class Looks: Sendable {
+  private let all = Mutex<[Look]>([])
+  func note(_ look: Look) { all.withLock { $0.append(look) } }
+  func take() -> [Look] {
+    all.withLock { all in
+      defer { all = [] }
+      return all
+    }
+  }
+}
