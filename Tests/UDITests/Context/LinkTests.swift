@@ -63,6 +63,18 @@ import UDI
     #expect(family.found(from: "a2", .ancestors) == nil)
   }
 
+  /// Below as `descendants`; where that finds nothing, of each context above what it has itself.
+  @Test func lineageGoesDownThenUp() throws {
+    let family = try Family()
+    #expect(family.all(from: "a", .lineage) == family.all(from: "a", .descendants) + ["root"])
+    for expected in ["a", "a1", "a2", "root"] {
+      #expect(family.found(from: "a", .lineage) == expected)
+      family.drop(expected)
+    }
+    #expect(family.found(from: "a", .lineage) == nil, "the siblings are there, and not entered")
+    #expect(family.found(from: "b", .lineage) == "b")
+  }
+
   @Test func noSearchEntersASibling() throws {
     let family = try Family()
     family.drop("b", "b1", "root")
@@ -75,11 +87,15 @@ import UDI
   @Test func theContextsOwnSearchIsTheDefault() throws {
     let family = try Family()
     family.drop("a", "a1", "a2")
+    #expect(family.contexts["a"]!.search == .lineage)
+    #expect(family.found(from: "a", nil) == "root")
+    #expect(family.contexts["a"]!.linkAll((any Service).self).count == 1)
+    #expect(family.found(from: "a", .local) == nil)
+    family.contexts["a"]!.search = .descendants
     #expect(family.found(from: "a", nil) == nil)
+    #expect(family.contexts["a"]!.linkAll((any Service).self).isEmpty)
     family.contexts["a"]!.search = .ancestors
     #expect(family.found(from: "a", nil) == "root")
-    #expect(family.found(from: "a", .local) == nil)
-    #expect(family.contexts["a"]!.linkAll((any Service).self).count == 1)
   }
 
   @Test func aDeadBindingIsNoHit() throws {
@@ -154,7 +170,8 @@ import UDI
     let service = Plain()
     root.bind(service, as: (any Service).self, named: "x")
     #expect(leaf.link((any Service).self, named: "x", search: .ancestors) === service)
-    #expect(leaf.link((any Service).self, named: "x") == nil)
+    #expect(leaf.link((any Service).self, named: "x") === service)
+    #expect(leaf.link((any Service).self, named: "x", search: .descendants) == nil)
     leaf.bind(service, as: (any Service).self, named: "x")
     #expect(root.link((any Service).self, named: "x") === service)
     #expect(root.link((any Service).self, named: "x", search: .local) == nil)

@@ -166,7 +166,11 @@ import TreeModel
       let context = contexts.randomElement(using: &random)!
       switch Int.random(in: 0..<12, using: &random) {
       case 0, 1:
-        if contexts.count < 40 { contexts.append(try context.makeChild(tag: "\(blocks) \(contexts.count)")) }
+        let tag = "\(blocks) \(contexts.count)"
+        let isScope = Int.random(in: 0..<5, using: &random) == 0
+        if contexts.count < 40 {
+          contexts.append(isScope ? try context.makeScope(tag: tag) : try context.makeChild(tag: tag))
+        }
       case 2, 3, 4: addBlock(context)
       case 5, 6: try? contexts.randomElement(using: &random)!.addChild(context)
       case 7: context.removeFromParent()

@@ -53,15 +53,17 @@ struct ExplainTests {
     let explanation = shop.explain((any Service).self)
     #expect(
       explanation.description == """
-        UDITests.Service is out of reach: it is registered in "App / Account", at \(file):\(line), and was looked for in "App / Shop" and below.
-        No search enters a sibling branch: bind it in "App", which is above both, and look upwards (`search: .ancestors`), or link from there.
-        Looked from "App / Shop" downwards, breadth-first (.descendants), in one context:
+        UDITests.Service is out of reach: it is registered in "App / Account", at \(file):\(line), and was looked for in "App / Shop", below and above.
+        No search enters a sibling branch: register it in "App", which is above both, or link from there.
+        Looked from "App / Shop" downwards, breadth-first, then upwards (.lineage), in 2 contexts:
           "App / Shop": nothing
+          "App": nothing
         Elsewhere, "App / Account": a Plain, bound at \(file):\(line)
         """)
     #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
     let below = try account.makeChild(tag: "Below")
-    #expect(below.explain((any Service).self).advice?.contains("`search: .ancestors`") == true)
+    let down = below.explain((any Service).self, search: .descendants)
+    #expect(down.advice == "Look upwards for it: leave out `search`, or name `.lineage` or `.ancestors`.")
   }
 
   @Test("Never registered")
@@ -205,7 +207,7 @@ struct ExplainTests {
     for explanation in explanations {
       let data = try JSONEncoder().encode(explanation)
       #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
-      #expect(String(decoding: data, as: UTF8.self).contains("\"search\":\"descendants\""))
+      #expect(String(decoding: data, as: UTF8.self).contains("\"search\":\"lineage\""))
     }
   }
 }

@@ -287,7 +287,7 @@ struct RecordTests {
       root.bind(plain, as: Plain.self)
       #expect(firstLine(of: root.explain((any Other).self)).hasSuffix(missing))
       let shop = try root.makeChild(tag: "Shop")
-      #expect(firstLine(of: shop.explain(Plain.self)).hasSuffix(missing))
+      #expect(firstLine(of: shop.explain(Plain.self, search: .descendants)).hasSuffix(missing))
       withAppContext(root) {
         let error = #expect(throws: UDILinkError.self) { try Member().require((any Alpha).self) }
         #expect(error?.description.contains("which has no UDITests.Alpha. \(missing)") == true)

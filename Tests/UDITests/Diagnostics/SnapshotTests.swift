@@ -43,8 +43,8 @@ import UDI
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
       {"contexts": [
-        {"tag": "a", "parent": 7, "bindings": [], "providers": []},
-        {"tag": "b", "parent": 1, "bindings": [], "providers": []}
+        {"tag": "a", "parent": 7, "isScope": false, "bindings": [], "providers": []},
+        {"tag": "b", "parent": 1, "isScope": true, "bindings": [], "providers": []}
       ]}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))

@@ -161,7 +161,8 @@ private final class Set: Shelf.Thing {}
     // In a context of one's own that has another name with that hash.
     leaf.multiBind(services[0], as: (any Service).self, named: UDIName(Clash(100)))
     #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
-    #expect(leaf.link((any Service).self, named: names[4]) == nil)
+    #expect(leaf.link((any Service).self, named: names[4]) === services[4])
+    #expect(leaf.link((any Service).self, named: names[4], search: .descendants) == nil)
   }
 
   @Test func collidingNamesAreFollowed() async throws {

@@ -43,7 +43,8 @@ import UDI
   init(seed: UInt64) throws {
     random = SplitMix(seed: seed)
     let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
-    contexts = [root, left, right, try left.makeChild(tag: "leaf"), try right.makeChild(tag: "branch")]
+    let scope = try right.makeScope(tag: "scope")
+    contexts = [root, left, right, try left.makeChild(tag: "leaf"), scope, try scope.makeChild(tag: "inside")]
     for _ in 0..<10 {
       let (context, search) = (pick(contexts), pick(UDISearch.allCases))
       let (isOther, holds) = (pick([true, false]), pick([true, false, false]))
