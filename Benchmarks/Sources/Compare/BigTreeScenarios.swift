@@ -30,7 +30,8 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
     .loop("miss, root of 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any Missing).self)) }
     },
-    .loop("miss, inside 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
+    // Three levels below the root, to which it climbs: 0.45 for each.
+    .loop("miss, inside 100,000 contexts", limit: 0.9 + 3 * 0.45, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(inner.link((any Missing).self)) }
     },
     .loop("hit in the last leaf, from the root", limit: 1.7, allocatesNothing: true) { count in

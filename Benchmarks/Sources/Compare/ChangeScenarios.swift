@@ -38,6 +38,12 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
         parent.removeChild(child)
       }
     },
+    .loop(
+      "make a scope, bind 3, link 5, end it", limit: 0.85, operations: 500,
+      comparedWith: "make a child, bind 3, link 5, remove it"
+    ) { count in
+      for _ in 0..<count { useScope(of: parent, "scope", objects) }
+    },
     .loop("move a branch of 1,000 contexts", limit: 60, operations: 100, perCall: 2) { count in
       for _ in 0..<count {
         try? right.addChild(moved)
@@ -45,6 +51,20 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
       }
     },
   ]
+}
+
+/// Makes a scope, binds 3, links 5 and ends it.
+func useScope(of parent: UDIContext, _ tag: String, _ objects: [Plain]) {
+  guard let scope = try? parent.makeScope(tag: tag) else { fatalError("two scopes with the tag \(tag)") }
+  keys[0].bind(objects[0], scope)
+  keys[1].bind(objects[1], scope)
+  keys[2].bind(objects[2], scope)
+  keys[0].link(scope)
+  keys[1].link(scope)
+  keys[2].link(scope)
+  keys[0].link(parent)
+  keys[3].link(scope)
+  parent.removeChild(scope)
 }
 
 /// 100,000 siblings that all bind one key, and the one that answers goes, again and again.

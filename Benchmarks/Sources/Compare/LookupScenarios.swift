@@ -20,7 +20,9 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
   expect("a hit by an object") { member.linkInLine((any Service).self) === plain }
   expect("a hit by name") { context.link((any Service).self, named: .example) === plain }
   expect("a miss") { context.link((any Missing).self) == nil }
-  expect("a hit four levels above") { bottom.link((any Service).self, search: .ancestors) === plain }
+  expect("a hit four levels above") {
+    bottom.link((any Service).self, search: .ancestors) === plain && bottom.link((any Service).self) === plain
+  }
   return [
     .loop("link, bound there", limit: 1.4, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Service).self)) }
@@ -39,6 +41,9 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
     },
     .loop(".ancestors, bound 4 levels above", limit: 2.8, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(bottom.link((any Service).self, search: .ancestors)) }
+    },
+    .loop(".lineage, bound 4 levels above, nothing below", limit: 2.8, allocatesNothing: true) { count in
+      for _ in 0..<count { opaque(bottom.link((any Service).self)) }
     },
   ]
 }

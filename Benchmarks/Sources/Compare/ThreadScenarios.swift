@@ -21,7 +21,17 @@ func threadScenarios(_ plain: Plain) -> [Scenario] {
     let context = contexts[0]
     for _ in 0..<count { opaque(context.link((any Service).self)) }
   }
+  // Requests of one server: side by side, below one context.
+  let server = UDIContext(tag: "server")
+  let requestObjects = (0..<2).map { _ in (0..<3).map { _ in Plain() } }
+  let requests = { @Sendable (index: Int) in
+    for _ in 0..<count / 20 { useScope(of: server, "\(index)", requestObjects[index]) }
+  }
   return [
+    Scenario("one thread, scopes", limit: nil, operations: count / 20) { onThreads(1, requests) },
+    Scenario("two threads, scopes of one context", limit: 1.8, operations: count / 20, comparedWith: "one thread, scopes") {
+      onThreads(2, requests)
+    },
     Scenario("one thread, hits", limit: nil, operations: count) { onThreads(1, hits) },
     Scenario("two threads, hits, a context each", limit: 1.2, operations: count, comparedWith: "one thread, hits") {
       onThreads(2, hits)

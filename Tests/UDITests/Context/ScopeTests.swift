@@ -1,0 +1,551 @@
+import Foundation
+import Testing
+import UDI
+
+/// What is not `Sendable`, so that the verbs of the main actor are called.
+private protocol Domestic: AnyObject {}
+@MainActor private final class Cat: Domestic {}
+
+/// Asks by its verbs.
+@MainActor private final class Asker: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  var service: (any Service)?
+  var domestic: (any Domestic)?
+  func didAttachContext() {}
+}
+
+/// Asks by wrappers, which take the search where they are declared.
+@MainActor private final class Declaring: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var linked: (any Service)?
+  @Linked var linkedDomestic: (any Domestic)?
+  @LinkedInLine var inLine: (any Service)?
+  @LinkedInLine var inLineDomestic: (any Domestic)?
+  @WeaklyLinked var weakly: (any Service)?
+  @WeaklyLinked var weaklyDomestic: (any Domestic)?
+  @AppLinked var app: (any Service)?
+  @AppLinked var appDomestic: (any Domestic)?
+
+  init(_ context: UDIContext, _ search: UDISearch?) {
+    _linked = Linked(search: search)
+    _linkedDomestic = Linked(search: search)
+    _inLine = LinkedInLine(search: search)
+    _inLineDomestic = LinkedInLine(search: search)
+    _weakly = WeaklyLinked(search: search)
+    _weaklyDomestic = WeaklyLinked(search: search)
+    _app = AppLinked(search: search)
+    _appDomestic = AppLinked(search: search)
+    attachedContext = context
+  }
+
+  func didAttachContext() {}
+}
+
+/// Nobody outside sees into a scope.
+@MainActor @Suite struct ScopeTests {
+  /// A way to ask for a dependency.
+  struct Way: CustomTestStringConvertible {
+    /// As `API/UDI.txt` names it.
+    let symbol: String
+    let finds: @MainActor (UDIContext, UDISearch?) async throws -> Bool
+
+    init(_ symbol: String, _ finds: @escaping @MainActor (UDIContext, UDISearch?) async throws -> Bool) {
+      self.symbol = symbol
+      self.finds = finds
+    }
+
+    var testDescription: String { symbol }
+  }
+
+  // MARK: All ways to ask
+
+  private static let made: UDIName = "made"
+  private static let withNumber: UDIName = "with a number"
+
+  /// Each verb and wrapper as often as there are overloads of it: first for what is `Sendable`, then for what is not.
+  nonisolated static let ways: [Way] =
+    linking + linkingAll + making + requiring + waiting + explaining + objectsLinking + objectsMaking + objectsWaiting
+    + objectsExplaining + wrappers + rules
+
+  nonisolated private static let linking = [
+    Way("UDIContext.link(_:named:search:)") { $0.link((any Service).self, search: $1) != nil },
+    Way("UDIContext.link(_:named:search:)") { $0.link((any Domestic).self, search: $1) != nil },
+    Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Service).self), search: $1) != nil },
+    Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Domestic).self), search: $1) != nil },
+    Way("UDIContext.linkOnMainActor(_:named:search:)") {
+      $0.linkOnMainActor((any Service).self, search: $1) != nil
+    },
+  ]
+
+  nonisolated private static let linkingAll = [
+    Way("UDIContext.linkAll(_:search:)") { !$0.linkAll((any Service).self, search: $1).isEmpty },
+    Way("UDIContext.linkAll(_:search:)") { !$0.linkAll((any Domestic).self, search: $1).isEmpty },
+    Way("UDIContext.linkAll(_:named:search:)") { !$0.linkAll((any Service).self, named: made, search: $1).isEmpty },
+    Way("UDIContext.linkAll(_:named:search:)") { !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty },
+    Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Service).self, search: $1).isEmpty },
+    Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Domestic).self, search: $1).isEmpty },
+    Way("UDIContext.registrations(of:search:where:)") {
+      !$0.registrations(of: (any Service).self, search: $1) { (_: Int) in true }.isEmpty
+    },
+    Way("UDIContext.registrations(of:search:where:)") {
+      !$0.registrations(of: (any Domestic).self, search: $1) { (_: Int) in true }.isEmpty
+    },
+  ]
+
+  nonisolated private static let making = [
+    Way("UDIContext.link(_:named:search:with:_:)") {
+      $0.link((any Service).self, named: withNumber, search: $1, with: 1) != nil
+    },
+    Way("UDIContext.link(_:named:search:with:_:)") {
+      $0.link((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
+    },
+    Way("UDIContext.linkFresh(_:named:search:)") { $0.linkFresh((any Service).self, named: made, search: $1) != nil },
+    Way("UDIContext.linkFresh(_:named:search:)") { $0.linkFresh((any Domestic).self, named: made, search: $1) != nil },
+    Way("UDIContext.linkFresh(_:named:search:with:_:)") {
+      $0.linkFresh((any Service).self, named: withNumber, search: $1, with: 1) != nil
+    },
+    Way("UDIContext.linkFresh(_:named:search:with:_:)") {
+      $0.linkFresh((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
+    },
+  ]
+
+  nonisolated private static let requiring = [
+    Way("UDIContext.require(_:named:search:)") { (try? $0.require((any Service).self, search: $1)) != nil },
+    Way("UDIContext.require(_:named:search:)") { (try? $0.require((any Domestic).self, search: $1)) != nil },
+    Way("UDIContext.require(_:search:)") { (try? $0.require(UDIKey((any Service).self), search: $1)) != nil },
+    Way("UDIContext.require(_:search:)") { (try? $0.require(UDIKey((any Domestic).self), search: $1)) != nil },
+    Way("UDIContext.require(named:search:)") {
+      let context = $0, search = $1
+      @MainActor func require() throws -> any Service { try context.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIContext.require(named:search:)") {
+      let context = $0, search = $1
+      @MainActor func require() throws -> (any Service)? { try context.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIContext.require(named:search:)") {
+      let context = $0, search = $1
+      @MainActor func require() throws -> any Domestic { try context.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIContext.require(named:search:)") {
+      let context = $0, search = $1
+      @MainActor func require() throws -> (any Domestic)? { try context.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIContext.require(_:named:search:with:_:)") {
+      (try? $0.require((any Service).self, named: withNumber, search: $1, with: 1)) != nil
+    },
+    Way("UDIContext.require(_:named:search:with:_:)") {
+      (try? $0.require((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
+    },
+    Way("UDIContext.requireOnMainActor(_:named:search:)") {
+      (try? $0.requireOnMainActor((any Service).self, search: $1)) != nil
+    },
+  ]
+
+  nonisolated private static let waiting = [
+    Way("UDIContext.updates(of:named:search:)") {
+      var updates = $0.updates(of: (any Service).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDIContext.updates(of:named:search:)") {
+      var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenBound((any Service).self, search: search) }
+    },
+    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenBound((any Domestic).self, search: search) }
+    },
+  ]
+
+  /// Whether what is waited for comes.
+  private static func comes(to context: UDIContext, _ wait: @escaping @MainActor () async -> Any?) async -> Bool {
+    let task = Task { await wait() != nil }
+    await settle([context])
+    task.cancel()
+    return await task.value
+  }
+
+  nonisolated private static let explaining = [
+    Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
+    Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
+    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
+    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
+    Way("UDIContext.explain(_:named:search:with:_:)") {
+      isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
+    },
+    Way("UDIContext.explain(_:named:search:with:_:)") {
+      isFound($0.explain((any Domestic).self, named: withNumber, search: $1, with: 1))
+    },
+  ]
+
+  private static func isFound(_ explanation: UDIExplanation) -> Bool {
+    switch explanation.cause {
+    case .found: return true
+    case .inScope: return false
+    default:
+      Issue.record("neither found nor in a scope: \(explanation)")
+      return false
+    }
+  }
+
+  nonisolated private static let objectsLinking = [
+    Way("UDIObject.link(_:named:search:fileID:line:)") { Asker().attached(to: $0).link(\.service, search: $1) },
+    Way("UDIObject.link(_:named:search:fileID:line:)") { Asker().attached(to: $0).link(\.domestic, search: $1) },
+    Way("UDIObject.link(_:named:search:fileID:line:)") {
+      var service: (any Service)?
+      return Asker().attached(to: $0).link(&service, search: $1)
+    },
+    Way("UDIObject.link(_:named:search:fileID:line:)") {
+      var domestic: (any Domestic)?
+      return Asker().attached(to: $0).link(&domestic, search: $1)
+    },
+    Way("UDIObject.linkInLine(_:named:search:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine((any Service).self, search: $1) != nil
+    },
+    Way("UDIObject.linkInLine(_:named:search:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine((any Domestic).self, search: $1) != nil
+    },
+    Way("UDIObject.linkInLine(_:search:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine(UDIKey((any Service).self), search: $1) != nil
+    },
+    Way("UDIObject.linkInLine(_:search:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine(UDIKey((any Domestic).self), search: $1) != nil
+    },
+    Way("UDIObject.linkAll(_:search:fileID:line:)") {
+      !Asker().attached(to: $0).linkAll((any Service).self, search: $1).isEmpty
+    },
+    Way("UDIObject.linkAll(_:search:fileID:line:)") {
+      !Asker().attached(to: $0).linkAll((any Domestic).self, search: $1).isEmpty
+    },
+    Way("UDIObject.linkAll(_:named:search:fileID:line:)") {
+      !Asker().attached(to: $0).linkAll((any Service).self, named: made, search: $1).isEmpty
+    },
+    Way("UDIObject.linkAll(_:named:search:fileID:line:)") {
+      !Asker().attached(to: $0).linkAll((any Domestic).self, named: made, search: $1).isEmpty
+    },
+    Way("UDIObject.require(_:named:search:fileID:line:)") {
+      (try? Asker().attached(to: $0).require((any Service).self, search: $1)) != nil
+    },
+    Way("UDIObject.require(_:named:search:fileID:line:)") {
+      (try? Asker().attached(to: $0).require((any Domestic).self, search: $1)) != nil
+    },
+  ]
+
+  nonisolated private static let objectsMaking = [
+    Way("UDIObject.linkInLine(_:named:search:fileID:line:with:_:)") {
+      Asker().attached(to: $0).linkInLine((any Service).self, named: withNumber, search: $1, with: 1) != nil
+    },
+    Way("UDIObject.linkInLine(_:named:search:fileID:line:with:_:)") {
+      Asker().attached(to: $0).linkInLine((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
+    },
+    Way("UDIObject.require(_:named:search:fileID:line:with:_:)") {
+      (try? Asker().attached(to: $0).require((any Service).self, named: withNumber, search: $1, with: 1)) != nil
+    },
+    Way("UDIObject.require(_:named:search:fileID:line:with:_:)") {
+      (try? Asker().attached(to: $0).require((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
+    },
+  ]
+
+  nonisolated private static let objectsWaiting = [
+    Way("UDIObject.updates(of:named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(of: (any Service).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDIObject.updates(of:named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return await comes(to: context) { try? await asker.linkWhenBound((any Service).self, search: search) }
+    },
+    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return await comes(to: context) { try? await asker.linkWhenBound((any Domestic).self, search: search) }
+    },
+  ]
+
+  nonisolated private static let objectsExplaining = [
+    Way("UDIObject.explain(_:named:search:)") {
+      isFound(Asker().attached(to: $0).explain((any Service).self, search: $1))
+    },
+    Way("UDIObject.explain(_:named:search:)") {
+      isFound(Asker().attached(to: $0).explain((any Domestic).self, search: $1))
+    },
+    Way("UDIObject.explain(_:named:search:with:_:)") {
+      isFound(Asker().attached(to: $0).explain((any Service).self, named: withNumber, search: $1, with: 1))
+    },
+    Way("UDIObject.explain(_:named:search:with:_:)") {
+      isFound(Asker().attached(to: $0).explain((any Domestic).self, named: withNumber, search: $1, with: 1))
+    },
+  ]
+
+  nonisolated private static let wrappers = [
+    Way("Linked.init(named:search:fileID:line:)") { Declaring($0, $1).linked != nil },
+    Way("Linked.init(named:search:fileID:line:)") { Declaring($0, $1).linkedDomestic != nil },
+    Way("LinkedInLine.init(named:search:fileID:line:)") { Declaring($0, $1).inLine != nil },
+    Way("LinkedInLine.init(named:search:fileID:line:)") { Declaring($0, $1).inLineDomestic != nil },
+    Way("WeaklyLinked.init(named:search:fileID:line:)") { Declaring($0, $1).weakly != nil },
+    Way("WeaklyLinked.init(named:search:fileID:line:)") { Declaring($0, $1).weaklyDomestic != nil },
+    Way("AppLinked.init(named:search:fileID:line:)") { context, search in
+      withAppContext(context) { Declaring(context, search).app != nil }
+    },
+    Way("AppLinked.init(named:search:fileID:line:)") { context, search in
+      withAppContext(context) { Declaring(context, search).appDomestic != nil }
+    },
+  ]
+
+  nonisolated private static let rules = [
+    Way("UDIRules.inject(_:named:search:)") {
+      let asker = Asker()
+      $0.rules(for: Asker.self).inject(\.service, search: $1)
+      $0.inject(into: asker)
+      return asker.service != nil
+    },
+    Way("UDIRules.inject(_:named:search:)") {
+      let asker = Asker()
+      $0.rules(for: Asker.self).inject(\.domestic, search: $1)
+      $0.inject(into: asker)
+      return asker.domestic != nil
+    },
+  ]
+
+  // MARK: What each finds
+
+  /// root → (window → (scope → inside), beside → below), and everything there is in the scope.
+  struct Family {
+    let root = UDIContext(tag: "root")
+    let window, scope, inside, beside, below: UDIContext
+    private let service = Plain("inside")
+    private let domestic = Cat()
+
+    @MainActor init() throws {
+      window = try root.makeChild(tag: "window")
+      scope = try window.makeScope(tag: "scope")
+      inside = try scope.makeChild(tag: "inside")
+      beside = try root.makeScope(tag: "beside")
+      below = try beside.makeChild(tag: "below")
+      scope.bind(service, as: (any Service).self)
+      scope.bind(domestic, as: (any Domestic).self)
+      scope.register((any Service).self, named: made, metadata: 1) { Plain("made") }
+      scope.register((any Domestic).self, named: made, metadata: 1) { Cat() }
+      scope.register((any Service).self, named: withNumber) { (_, _: Int) in Plain("made") }
+      scope.register((any Domestic).self, named: withNumber) { (_, _: Int) in Cat() }
+    }
+  }
+
+  @Test("Nothing is found from outside, by any way and with any search", arguments: ways)
+  func fromOutside(_ way: Way) async throws {
+    let family = try Family()
+    for context in [family.root, family.window, family.beside, family.below] {
+      for search in [nil] + UDISearch.allCases {
+        let finds = try await way.finds(context, search)
+        #expect(!finds, "\(context), \(search.map { "\($0)" } ?? "no search")")
+      }
+    }
+  }
+
+  @Test("The same is found from inside", arguments: ways)
+  func fromInside(_ way: Way) async throws {
+    let family = try Family()
+    for context in [family.scope, family.inside] {
+      for search in [nil, UDISearch.lineage] {
+        let finds = try await way.finds(context, search)
+        #expect(finds, "\(context)")
+      }
+    }
+  }
+
+  /// `Required` stops the program where something is missing.
+  @Test func requiredIsFoundFromInsideAlone() async throws {
+    final class Strict: UDIObject {
+      let _attachedContext = UDIAttachment()
+      @Required var service: any Service
+      func didAttachContext() {}
+    }
+    let family = try Family()
+    _ = Strict().attached(to: family.inside).service
+    await #expect(processExitsWith: .failure) {
+      let family = try await Family()
+      _ = Strict().attached(to: family.window).service
+    }
+  }
+
+  @Test("Every verb and wrapper that takes a search is in the table")
+  func tableIsComplete() throws {
+    let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let interface = try String(contentsOf: project.appending(path: "API/UDI.txt"), encoding: .utf8)
+    var listed: [String: Int] = [:]
+    for line in interface.split(separator: "\n") where line.contains("search: UDISearch?") {
+      let symbol = String(line.prefix(while: { $0 != " " }).dropLast())
+      // Those make contexts; and what is missing for `Required` ends the program.
+      let others = ["UDIContext.makeChild", "UDIContext.makeScope", "UDIContext.withScope", "Required."]
+      if !others.contains(where: symbol.hasPrefix) { listed[symbol, default: 0] += 1 }
+    }
+    #expect(listed == Dictionary(Self.ways.map { ($0.symbol, 1) }, uniquingKeysWith: +))
+  }
+
+  // MARK: The tree
+
+  @Test func fromInsideEverythingAboveIsSeen() throws {
+    let family = try Family()
+    let (clock, theme) = (Plain("clock"), Plain("theme"))
+    family.root.bind(clock, as: (any Other).self)
+    family.window.bind(theme, as: (any Loose).self)
+    #expect(family.inside.link((any Other).self) === clock && family.scope.link((any Other).self) === clock)
+    #expect(family.inside.link((any Loose).self)?.label == "theme")
+    #expect(family.inside.linkAll((any Other).self).count == 1)
+  }
+
+  @Test func aScopeInAScopeIsClosedToTheOuterOne() throws {
+    let family = try Family()
+    let tab = try family.scope.makeScope(tag: "tab")
+    let player = Plain("player")
+    tab.bind(player, as: (any Other).self)
+    #expect(family.scope.link((any Other).self) == nil && family.inside.link((any Other).self) == nil)
+    #expect(tab.link((any Service).self) != nil)
+  }
+
+  @Test func findAndPathsAndSnapshotsSeeIt() throws {
+    let family = try Family()
+    #expect(family.root.find("inside") === family.inside)
+    #expect(family.window.children == [family.scope])
+    #expect(family.root.descendants.contains(family.inside))
+    #expect(family.root.context(at: ["window", "scope", "inside"]) === family.inside)
+    #expect(family.inside.path == ["window", "scope", "inside"])
+    #expect(family.scope.isScope && !family.inside.isScope && !family.root.isScope)
+    let snapshot = family.root.snapshot()
+    #expect(snapshot.contexts.filter(\.isScope).map(\.tag) == ["beside", "scope"])
+    #expect(snapshot.description.contains("    ▸ scope (scope)\n      • UDITests.Service: Plain"))
+    #expect(snapshot.mermaid().contains("scope (scope)"))
+  }
+
+  @Test func explanationsSayThatItIsClosed() throws {
+    let root = UDIContext(tag: "App")
+    let session = try root.makeScope(tag: "Session")
+    let plain = Plain()
+    let line = #line + 1
+    try session.makeChild(tag: "Cart").bind(plain, as: (any Service).self)
+    let file = "UDITests/ScopeTests.swift"
+    #expect(
+      root.explain((any Service).self).description == """
+        UDITests.Service stands in the scope "App / Session", which is closed to lookups from outside: registered in \
+        "App / Session / Cart", at \(file):\(line).
+        Link it from inside the scope; or register it in a context above both.
+        Looked from "App" downwards, breadth-first, then upwards (.lineage), in one context:
+          "App": nothing
+        Elsewhere, "App / Session / Cart": a Plain, bound at \(file):\(line)
+        """)
+    let other = try root.makeScope(tag: "Other").makeChild(tag: "Below")
+    guard case .inScope(let place, let scopePath) = other.explain((any Service).self).cause else {
+      Issue.record("it is in a scope")
+      return
+    }
+    #expect(place.path == ["App", "Session", "Cart"] && scopePath == ["App", "Session"])
+    #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
+  }
+
+  /// What is open and further away is told of before what is nearer and closed.
+  @Test func explanationsPreferWhatIsOpen() throws {
+    let root = UDIContext(tag: "App")
+    let shop = try root.makeChild(tag: "Shop")
+    let (closed, open) = (Plain(), Plain())
+    try root.makeScope(tag: "Session").bind(closed, as: (any Service).self)
+    try root.makeChild(tag: "Account").bind(open, as: (any Service).self)
+    guard case .outOfReach(let place) = shop.explain((any Service).self).cause else {
+      Issue.record("it is out of reach")
+      return
+    }
+    #expect(place.path == ["App", "Account"])
+  }
+
+  // MARK: Moves
+
+  @Test func aScopeStaysOneWhereverItIsMoved() throws {
+    let family = try Family()
+    try family.root.addChild(family.scope)
+    #expect(family.root.link((any Service).self) == nil && family.window.link((any Service).self) == nil)
+    family.scope.removeFromParent()
+    #expect(family.scope.isScope && family.scope.link((any Service).self) != nil)
+    try family.window.addChild(family.inside)
+    #expect(family.inside.link((any Service).self) == nil)
+  }
+
+  @Test func whatIsMovedOutOfAScopeIsSeenAndWhatIsMovedIntoItIsNot() throws {
+    let family = try Family()
+    let here = Plain("here")
+    family.inside.bind(here, as: (any Other).self)
+    try family.window.addChild(family.inside)
+    #expect(family.root.link((any Other).self) === here)
+    try family.scope.addChild(family.inside)
+    #expect(family.root.link((any Other).self) == nil && family.inside.link((any Service).self) != nil)
+  }
+
+  // MARK: Watchers
+
+  /// A consumer outside is not even woken by what happens in a scope: if it were, it would be given another instance.
+  @Test func consumersOutsideAreNotToldOfWhatHappensInside() async throws {
+    let family = try Family()
+    family.root.register((any Service).self) { Plain("outside") }
+    let outside = UDISearch.allCases.map { Follower(family.root.updates(of: (any Service).self, search: $0)) }
+    let inside = Follower(family.inside.updates(of: (any Service).self))
+    let all = [family.root, family.window, family.scope, family.inside]
+    await settle(all)
+    #expect(outside.allSatisfy { $0.take() == ["outside"] } && inside.take() == ["inside"])
+    let new = Plain("new")
+    family.scope.bind(new, as: (any Service).self)
+    family.inside.setUp { $0.bind(new, as: (any Other).self) }
+    family.scope.register((any Service).self) { Plain("made") }
+    try family.root.addChild(family.scope)
+    await settle(all)
+    #expect(outside.allSatisfy { $0.take().isEmpty })
+    #expect(inside.take() == ["new"])
+    for follower in outside + [inside] { await follower.end() }
+  }
+
+  /// A set-up block in a scope runs before lookups from inside, and before none from outside.
+  @Test func setUpsOfAScopeAreNotRunFromOutside() throws {
+    let family = try Family()
+    let runs = Tally()
+    family.scope.setUp { _ in runs.add() }
+    _ = family.root.link((any Other).self)
+    _ = family.root.linkAll((any Other).self)
+    _ = family.below.link((any Other).self)
+    #expect(runs.count == 0)
+    _ = family.inside.link((any Other).self)
+    #expect(runs.count == 1)
+  }
+
+  // MARK: For the time of an operation
+
+  @Test func withScopeEndsItsScope() async throws {
+    let root = UDIContext(tag: "root")
+    let service = Plain()
+    root.bind(service, as: (any Service).self)
+    let tags = root.withScope(tag: "request") { outer in
+      root.withScope(tag: "request") { inner in
+        #expect(outer.isScope && inner.isScope && inner.link((any Service).self) === service)
+        return [outer.tag, inner.tag]
+      }
+    }
+    #expect(tags[0] == "request" && tags[1].hasPrefix("request #"))
+    let parent = await root.withScope(tag: "request") { scope async in scope.parent }
+    #expect(parent === root)
+    #expect(throws: OutOfOrder.self) { try root.withScope(tag: "request") { _ in throw OutOfOrder() } }
+    #expect(root.children.isEmpty)
+  }
+
+  @Test func aTagThatIsTakenIsRefused() throws {
+    let root = UDIContext(tag: "root")
+    try root.makeScope(tag: "session")
+    #expect(throws: UDITreeError.duplicateTag("session", parent: ["root"])) { try root.makeScope(tag: "session") }
+  }
+}

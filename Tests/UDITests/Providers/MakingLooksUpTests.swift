@@ -1,0 +1,188 @@
+import Testing
+import UDI
+
+/// While a factory runs, lookups through the context that it was handed go up, unless they name a search.
+@Suite struct MakingLooksUpTests {
+  let root = UDIContext(tag: "root")
+  let child: UDIContext
+  private let below = Plain("below")
+
+  init() throws {
+    child = try root.makeChild(tag: "child")
+    child.bind(below, as: (any Other).self)
+  }
+
+  /// What a factory, or what it calls, finds through a context.
+  private func expectNothing(from context: UDIContext) {
+    #expect(context.link((any Other).self) == nil)
+    #expect(context.link(UDIKey((any Other).self)) == nil)
+    #expect(context.linkAll((any Other).self).isEmpty)
+    #expect(context.linkAll((any Other).self, named: nil).isEmpty)
+    #expect(context.registrations(of: (any Other).self).isEmpty)
+    #expect(throws: UDILinkError.self) { try context.require((any Other).self) }
+    #expect(context.link((any Other).self, search: .lineage) === below)
+    #expect(context.link((any Other).self, search: .descendants) === below)
+    #expect(context.linkAll((any Other).self, search: .lineage).count == 1)
+  }
+
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
+  func factoriesLookUp(_ lifetime: UDILifetime) throws {
+    root.register((any Service).self, lifetime: lifetime) { context in
+      expectNothing(from: context)
+      return Plain("made")
+    }
+    root.register((any Service).self, named: "number", lifetime: lifetime) { (context, _: Int) in
+      expectNothing(from: context)
+      return Plain("made")
+    }
+    #expect(root.link((any Service).self) != nil)
+    #expect(root.link((any Service).self, named: "number", with: 1) != nil)
+    #expect(root.link((any Other).self) === below, "the factory has ended")
+  }
+
+  /// Whatever search the context has: finding is one thing, making another.
+  @Test(arguments: UDISearch.allCases)
+  func whateverTheContextsSearchIs(_ search: UDISearch) throws {
+    let above = Plain("above")
+    root.bind(above, as: (any Loose).self)
+    let middle = try root.makeChild(tag: "middle", search: search)
+    try middle.addChild(child)
+    middle.register((any Service).self) { context in
+      #expect(context.link((any Other).self) == nil)
+      #expect(context.link((any Loose).self)?.label == "above")
+      return Plain("made")
+    }
+    #expect(middle.link((any Service).self) != nil)
+  }
+
+  @Test func hooksOfWhatIsMadeAndCompletionsLookUpToo() {
+    root.register((any Service).self, lifetime: .graph) {
+      Member { #expect($0.linkInLine((any Other).self) == nil) }
+    } onCreate: { context, _ in
+      #expect(context.link((any Other).self) == nil)
+    }
+    #expect(root.link((any Service).self) != nil)
+  }
+
+  @Test func wrappersLookUpWhileAFactoryRuns() {
+    final class Consumer: UDIObject {
+      let _attachedContext = UDIAttachment()
+      @LinkedInLine var inLine: (any Other)?
+      @LinkedInLine(search: .lineage) var down: (any Other)?
+      func didAttachContext() {}
+    }
+    root.register((any Service).self) { context in
+      let consumer = Consumer().attached(to: context)
+      #expect(consumer.inLine == nil && consumer.down != nil)
+      return Plain("made")
+    }
+    #expect(root.link((any Service).self) != nil)
+    #expect(Consumer().attached(to: root).inLine != nil)
+  }
+
+  /// Only the contexts that factories were handed: others are looked at as ever.
+  @Test func otherContextsAreSearchedAsEver() {
+    let (root, child) = (root, child)
+    let elsewhere = UDIContext(tag: "elsewhere")
+    elsewhere.register((any Service).self) { context in
+      #expect(root.link((any Other).self) != nil)
+      return Plain("made")
+    }
+    #expect(elsewhere.link((any Service).self) != nil)
+    // A factory of a context above that is called from below is handed the one that asks.
+    root.register((any Service).self) { context in
+      #expect(context === child && context.link((any Other).self) != nil)
+      return Plain("made")
+    }
+    #expect(child.link((any Service).self) != nil)
+  }
+
+  /// All factories count that run, not only the innermost one.
+  @Test func factoriesFurtherOutCount() {
+    let root = root
+    child.register((any Alpha).self) { _ in
+      #expect(root.link((any Other).self) == nil)
+      return Made("inner")
+    }
+    root.register((any Service).self) { context in
+      #expect(context.link((any Alpha).self, search: .descendants) != nil)
+      return Plain("outer")
+    }
+    #expect(root.link((any Service).self) != nil)
+  }
+
+  @Test func aThrowingFactoryLeavesNothingBehind() {
+    root.register((any Service).self) { _ in throw OutOfOrder() }
+    #expect(throws: OutOfOrder.self) { try root.require((any Service).self) }
+    #expect(root.link((any Other).self) === below)
+  }
+
+  /// Another thread runs no factory, whatever this one does.
+  @Test func otherThreadsLookAsEver() {
+    root.register((any Service).self) { context in
+      onThreads(1) { _ in #expect(context.link((any Other).self) === below) }
+      return Plain("made")
+    }
+    #expect(root.link((any Service).self) != nil)
+  }
+
+  @Test func theErrorSaysWhereToLook() throws {
+    root.register((any Service).self) { context -> any Service in
+      _ = try context.require((any Other).self)
+      return Plain("made")
+    }
+    let error = try #require(throws: UDILinkError.self) { try root.require((any Service).self) }
+    #expect(error.explanation.isInFactory && error.explanation.search == .ancestors)
+    #expect(error.description.contains("While a factory runs, its context is searched upwards"))
+    #expect(!root.explain((any Other).self).isInFactory)
+  }
+}
+
+/// What surprised those who tried the library with sessions and windows as child contexts.
+@Suite struct AccidentTests {
+  let root = UDIContext(tag: "App")
+
+  @Test func aChildFindsItsParentsServiceUnasked() throws {
+    let clock = Plain("clock")
+    root.bind(clock, as: (any Service).self)
+    let session = try root.makeChild(tag: "session")
+    #expect(session.link((any Service).self) === clock)
+    #expect(Member().attached(to: session).linkInLine((any Service).self) === clock)
+  }
+
+  @Test func aSessionsValueIsNotFoundFromTheRoot() throws {
+    for name in ["Ann", "Bob"] { try root.makeScope(tag: name).provide(name) }
+    #expect(root.link(String.self) == nil && root.linkAll(String.self).isEmpty)
+    #expect(root.child(tag: "Bob")?.link(String.self) == "Bob")
+  }
+
+  /// Sessions as children, which can be seen from above: not even then.
+  @Test func aServiceOfTheRootIsMadeWithoutWhatStandsBelow() throws {
+    let session = try root.makeChild(tag: "session")
+    let user = Plain("user")
+    session.bind(user, as: (any Other).self)
+    root.register((any Service).self, lifetime: .context) {
+      Plain($0.link((any Other).self) == nil ? "clean" : "captive")
+    }
+    #expect((session.link((any Service).self) as? Plain)?.label == "clean")
+    #expect((root.link((any Service).self) as? Plain)?.label == "clean")
+  }
+
+  @Test func aPanelFindsItsWindowsTheme() throws {
+    let window = try root.makeScope(tag: "window")
+    let theme = Plain("theme")
+    window.bind(theme, as: (any Service).self)
+    let panel = try window.makeChild(tag: "panel")
+    #expect(panel.link((any Service).self) === theme)
+  }
+
+  @Test func aClosedTabsPlayerIsNobodysPlayer() throws {
+    let window = try root.makeScope(tag: "window")
+    let tabs = try ["first", "second"].map { try window.makeScope(tag: $0) }
+    for tab in tabs { tab.provide(Plain(tab.tag) as any Service) }
+    #expect(window.link((any Service).self) == nil)
+    window.removeChild(tabs[0])
+    #expect(window.link((any Service).self) == nil && root.link((any Service).self) == nil)
+    #expect((tabs[1].link((any Service).self) as? Plain)?.label == "second")
+  }
+}
