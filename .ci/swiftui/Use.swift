@@ -15,7 +15,7 @@ struct CartView: View {
 }
 
 struct ShopView: View {
-  var body: some View { CartView().childContext("Shop") { $0.provide(Cart()) } }
+  var body: some View { CartView().contextScope("Shop") { $0.provide(Cart()) } }
 }
 
 /// What the article "Declaring dependencies" shows.
@@ -30,6 +30,6 @@ enum Article {
   }
 
   @MainActor static func show() -> some View {
-    ShopView().childContext("Shop") { context in context.provide(Cart()) }
+    ShopView().contextScope("Shop") { context in context.provide(Cart()) }
   }
 }

@@ -18,7 +18,7 @@ final class Input: @MainActor UDIObject {
 
   func didAttachContext() {
     // By default a lookup goes down from where it begins. The console is bound above, for all inputs.
-    link(\.console, search: .ancestors)
+    link(\.console)
   }
 
   /// Reads the input and counts its lines.

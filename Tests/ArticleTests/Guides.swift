@@ -103,7 +103,7 @@ struct ResolverGuide {
     #expect(screen.net === kept && screen.maybe === kept && screen.loose === kept)
     context.reset(.context)
     #expect(context.link((any Networking).self) !== kept)
-    let child = try context.makeChild(tag: "child", search: .ancestors)
+    let child = try context.makeScope(tag: "child")
     #expect(child.link((any Networking).self) === context.link((any Networking).self))
   }
 
@@ -145,8 +145,7 @@ struct SwinjectGuide {
   struct Animals: UDIModule { func register(in context: UDIContext) { context.register { Cat() } } }
 
   @Test func calls() throws {
-    let root = UDIContext(tag: "App", search: .ancestors)
-    let context = root
+    let context = UDIContext(tag: "App")
     context.register((any Animal).self) { Cat() }
     context.register((any Animal).self, named: "mimi") { Cat() }
     #expect(context.link((any Animal).self) != nil && context.link((any Animal).self, named: "mimi") != nil)
@@ -154,7 +153,7 @@ struct SwinjectGuide {
     #expect(context.link((any Animal).self, with: "mimi") != nil)
     context.register((any Animal).self, lifetime: .context) { Cat() }
     context.register { Cat() }.implements((any Pet).self)
-    let child = try context.makeChild(tag: "child")
+    let child = try context.makeScope(tag: "child")
     #expect(child.link((any Animal).self) === context.link((any Animal).self))
     context.install(Animals())
     context.reset(.context)
@@ -164,7 +163,7 @@ struct SwinjectGuide {
   }
 
   @Test func initCompleted() throws {
-    let context = UDIContext(tag: "App", search: .ancestors)
+    let context = UDIContext(tag: "App")
     context.register(lifetime: .graph) {
       Cat()
     } onCreate: { context, cat in
@@ -183,7 +182,7 @@ struct SwinjectGuide {
 
   /// The same under the other lifetime that shares.
   @Test func initCompletedForWhatAContextOwns() throws {
-    let context = UDIContext(tag: "App", search: .ancestors)
+    let context = UDIContext(tag: "App")
     context.register(lifetime: .context) {
       Cat()
     } onCreate: { context, cat in
@@ -199,7 +198,7 @@ struct SwinjectGuide {
   }
 
   @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
-    let context = UDIContext(tag: "App", search: .ancestors)
+    let context = UDIContext(tag: "App")
     if isSet {
       context.defaultLifetime = .graph
     }

@@ -29,6 +29,8 @@ final class Reception {
 }
 
 struct Limits: Sendable {}
+struct Visitor: Sendable { let name: String }
+struct Badge: Sendable { let greeter: (any Greeter)? }
 
 protocol Player: AnyObject { var title: String { get } }
 
@@ -80,13 +82,26 @@ extension Mixer {
     withExtendedLifetime(shop) {}
   }
 
-  @Test func searches() {
-    let root = UDIContext(tag: "Server", search: .ancestors)
-    root.provide(Limits())
-    let limits = root.withScope(tag: "request 1") { request in
-      request.link(Limits.self)
+  @Test func making() throws {
+    let shop = UDIContext(tag: "Shop")
+    try shop.makeChild(tag: "Checkout").provide(Sign(), as: (any Greeter).self)
+    shop.register(Badge.self, lifetime: .context) { context in
+      Badge(greeter: context.link((any Greeter).self))
     }
-    #expect(limits != nil)
+    #expect(shop.link(Badge.self)?.greeter == nil && shop.link((any Greeter).self) != nil)
+  }
+
+  @Test func scopes() {
+    var shown: [Any?] = []
+    func show(_ value: Any?) { shown.append(value) }
+    let server = UDIContext(tag: "Server")
+    server.provide(Limits())
+    server.withScope(tag: "request 1") { request in
+      request.provide(Visitor(name: "Ann"))
+      show(request.link(Limits.self))
+      show(server.link(Visitor.self))
+    }
+    #expect(shown.map { $0 is Limits } == [true, false] && shown[1] == nil)
   }
 
   @Test func lifetimes() {

@@ -9,7 +9,7 @@
   }
 
   extension EnvironmentValues {
-    /// The context that views here link from: ``AppContext``, or the one that ``SwiftUICore/View/childContext(_:setUp:)`` gave them.
+    /// The context that views here link from: ``AppContext``, or the one that ``SwiftUICore/View/contextScope(_:setUp:)`` gave them.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }
@@ -17,23 +17,25 @@
   }
 
   extension View {
-    /// Gives this view and all below it a context of their own, a child of the one around them, and takes it away with them.
+    /// Gives this view and all below it a scope of their own, below the context around them, and takes it away with them.
+    ///
+    /// The same view may be there several times, in an order that SwiftUI does not promise. So nobody outside sees into its scope.
     ///
     /// - Parameters:
-    ///   - tag: The context's tag. Where a sibling has it a number is added. It stays what it was at first; and where the views move
+    ///   - tag: The scope's tag. Where a sibling has it a number is added. It stays what it was at first; and where the views move
     ///     below a context with a child of that tag, theirs stays where it is.
-    ///   - setUp: Called once, when the context is made: to bind and register what the views need.
-    /// - Returns: The view, in its context.
-    public func childContext(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {
-      modifier(ChildContext(tag: tag, setUp: setUp))
+    ///   - setUp: Called once, when the scope is made: to bind and register what the views need.
+    /// - Returns: The view, in its scope.
+    public func contextScope(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {
+      modifier(ContextScope(tag: tag, setUp: setUp))
     }
   }
 
-  private struct ChildContext: ViewModifier {
+  private struct ContextScope: ViewModifier {
     let tag: String
     let setUp: @MainActor (UDIContext) -> Void
     @Environment(\.udiContext) private var parent
-    @State private var owner = ChildContextOwner()
+    @State private var owner = ContextScopeOwner()
 
     func body(content: Content) -> some View {
       content.environment(\.udiContext, owner.context(tag, below: parent, setUp))
@@ -42,7 +44,7 @@
 
   /// Makes the context of a view, and holds it as long as SwiftUI keeps the view's state.
   @MainActor
-  private final class ChildContextOwner {
+  private final class ContextScopeOwner {
     private var child: AttachedContext?
 
     nonisolated init() {}
@@ -55,7 +57,7 @@
       }
       var number = 1
       while true {
-        if let made = try? parent.makeChild(tag: number == 1 ? tag : "\(tag) \(number)") {
+        if let made = try? parent.makeScope(tag: number == 1 ? tag : "\(tag) \(number)") {
           child = AttachedContext(context: made)
           setUp(made)
           return made

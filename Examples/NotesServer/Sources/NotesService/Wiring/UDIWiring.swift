@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import UDI
 
-/// Has a tree of contexts do the wiring: the root has what the application owns, and each request a child with what belongs to it.
+/// Has a tree of contexts do the wiring: the root has what the application owns, and each request a scope with what belongs to it.
 public struct UDIWiring: Wiring {
   /// The notes.
   public let store: any NoteStore
@@ -10,22 +10,20 @@ public struct UDIWiring: Wiring {
 
   /// Makes the wiring, and with it what handlers require of the root: what cannot be made is an error now, and not at a request.
   ///
-  /// - Parameter root: The parent of the requests' contexts. It is handed over rather than looked up later: a server's tasks need not
+  /// - Parameter root: The parent of the requests' scopes. It is handed over rather than looked up later: a server's tasks need not
   ///   be those in which ``UDI/AppContext`` was exchanged.
   /// - Throws: What the providers throw, or `UDILinkError` for what nobody registered.
   public init(root: UDIContext = AppContext) throws {
-    // Upwards only, and so for the children. The default would let what the application makes find what belongs to some request below it.
-    root.search = .ancestors
     store = try root.require((any NoteStore).self)
     _ = try root.require(NoteLimits.self)
     self.root = root
   }
 
-  /// Runs an operation with a child context of the root, which is removed afterwards.
+  /// Runs an operation with a scope below the root, which is removed afterwards.
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
-    try await root.withChild(tag: request.id) { context in
+    try await root.withScope(tag: request.id) { context in
       context.install(RequestModule(request: request, logger: logger))
       return try await operation(UDIRequestScope(context: context))
     }
