@@ -172,6 +172,26 @@ import UDI
     #expect(installed.everBorn == 102)
   }
 
+  /// An instance, too, though it says what it is equal to.
+  final class HashableInstance: UDIModule, Hashable, Sendable {
+    let installed: Census
+    init(_ installed: Census) { self.installed = installed }
+    static func == (left: HashableInstance, right: HashableInstance) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+    func register(in context: UDIContext) { installed.born() }
+  }
+
+  @Test func ofAClassInstancesCountAndNoneIsKept() {
+    let installed = Census()
+    weak var gone: HashableInstance?
+    do {
+      let instance = HashableInstance(installed)
+      gone = instance
+      context.install(instance, instance, HashableInstance(installed))
+    }
+    #expect(gone == nil && installed.everBorn == 2)
+  }
+
   @Test func allOthersAreInstalledAgain() {
     let runs = Tally()
     let module = Setting { _ in runs.add() }

@@ -11,8 +11,9 @@ enum ModuleIdentity {
   /// - Parameter isSendable: Whether the module may be held, and compared on any thread.
   /// - Returns: Nil if the module is different from all others.
   static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
-    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
+    // First, though it may be `Hashable`: an instance is known by a weak reference, and a value has to be held to be compared.
     if type(of: module as Any) is AnyClass { return .instance(module as AnyObject) }
+    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
     return MemoryLayout<Module>.size == 0 ? .anyOfType : nil
   }
 }
