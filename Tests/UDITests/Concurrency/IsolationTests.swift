@@ -158,6 +158,32 @@ import UDI
     #expect(find(Reading.self, named: "n", with: 5)?.count == 5)
   }
 
+  /// Sendable, all of them, which the program cannot tell when it runs.
+  private struct Hidden: Sendable {}
+
+  @Test func theRefusalOfAnArgumentSaysWhatToDo() {
+    context.register(Reading.self, named: "array") { (_, numbers: [Int]) in Reading(count: numbers.count) }
+    context.register(Reading.self, named: "optional") { (_, number: Int?) in Reading(count: number ?? 0) }
+    context.register(Reading.self, named: "private") { (_, _: Hidden) in Reading(count: 1) }
+    let (_, misuse) = MisuseLog.during {
+      #expect(find(Reading.self, named: "array", with: [1]) == nil)
+      #expect(find(Reading.self, named: "optional", with: 1 as Int?) == nil)
+      #expect(find(Reading.self, named: "private", with: Hidden()) == nil)
+    }
+    #expect(misuse.count == 3)
+    #expect(
+      misuse.first?.message == """
+        The factory of \(String(reflecting: Reading.self)) named "array" may run anywhere and so takes Sendable arguments; this lookup was \
+        compiled for arguments that need not be Sendable, and whether Swift.Array<Swift.Int> is cannot be told when the program runs. Link \
+        it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require that. \
+        Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, nor \
+        private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
+        """)
+    #expect(misuse.allSatisfy { $0.message.contains("nor private") })
+    // What it says to do helps.
+    #expect(context.link(Reading.self, named: "array", with: [1])?.count == 1)
+  }
+
   private func find<Dependency, Argument>(
     _ type: Dependency.Type, named name: UDIName, with argument: Argument
   ) -> Dependency? { context.link(type, named: name, with: argument) }
