@@ -142,7 +142,7 @@ public protocol UDIStorage: AnyObject, Sendable {
   func store(_ made: UDIMade)
 
   /// Lets go of the instance: the context was reset, or the provider went. May be called more than once for that, and while another
-  /// thread is in ``store(_:)``.
+  /// thread is in ``store(_:)``. Other threads that want an instance wait until it has returned.
   func reset()
 }
 

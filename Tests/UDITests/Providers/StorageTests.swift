@@ -14,12 +14,15 @@ import UDI
     private let onLoad = Locked<(@Sendable () -> Void)?>(nil)
     /// Called with the number of the call, before the instance is kept and afterwards.
     private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
+    /// Called with the number of the call, before the instance is let go of.
+    private let beforeResetting: @Sendable (Int) -> Void
 
     init(
       beforeStoring: @escaping @Sendable (Int) -> Void = { _ in },
-      afterStoring: @escaping @Sendable (Int) -> Void = { _ in }
+      afterStoring: @escaping @Sendable (Int) -> Void = { _ in },
+      beforeResetting: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
-      (self.beforeStoring, self.afterStoring) = (beforeStoring, afterStoring)
+      (self.beforeStoring, self.afterStoring, self.beforeResetting) = (beforeStoring, afterStoring, beforeResetting)
     }
 
     var lifetime: UDILifetime { UDILifetime("scripted", storage: .custom { self }) }
@@ -43,6 +46,7 @@ import UDI
 
     func reset() {
       resets.add()
+      beforeResetting(resets.count)
       kept.withLock { $0 = nil }
     }
   }
@@ -141,6 +145,51 @@ import UDI
     #expect(label(context.link((any Alpha).self)) == "1")
     let second = context.link((any Alpha).self)
     #expect(label(second) == "2" && context.link((any Alpha).self) === second)
+  }
+
+  #if DEBUG
+    /// What is made after a reset is not dropped by an earlier reset that only then comes to the storage.
+    @Test func aResetThatComesLateToTheStorage() {
+      let (isResetting, goOn, isReset) = (Meeting(2), Meeting(2), Meeting(2))
+      let storage = Scripted(beforeResetting: { number in
+        guard number == 1 else { return }
+        isResetting.arrive()
+        goOn.arrive()
+      })
+      context.register((any Alpha).self, lifetime: storage.lifetime) { Made() }
+      #expect(context.link((any Alpha).self) != nil)
+      onThreads([
+        {
+          context.reset()
+          isReset.arrive()
+        },
+        {
+          isResetting.arrive()
+          context.reset()
+          // The first reset goes on when this thread waits for it; and if it does not wait, when the instance is stored.
+          let made = Schedule.following({ point in if point == .waits { goOn.arrive() } }) {
+            context.link((any Alpha).self)
+          }
+          goOn.arrive()
+          isReset.arrive()
+          #expect(made != nil && context.link((any Alpha).self) === made)
+        },
+      ])
+    }
+  #endif
+
+  /// Nobody waits for a reset of its own, nor do two threads for each other's.
+  @Test func storagesThatLinkWhileTheyAreReset() {
+    let meeting = Meeting(2)
+    let storage = Scripted(beforeResetting: { [context] number in
+      if number <= 2 { meeting.arrive() }
+      #expect(context.link((any Alpha).self) != nil)
+    })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { Made() }
+    #expect(context.link((any Alpha).self) != nil)
+    onThreads(2) { _ in context.reset() }
+    context.reset()
+    #expect(storage.isEmpty)
   }
 
   @Test func replacedWhileItIsStored() {

@@ -12,6 +12,9 @@ final class CustomStorage: @unchecked Sendable {
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// What those wait for who want an instance after a reset, while one from before it is being stored. Under the tree lock.
   private(set) var storing: Creation?
+  /// The resets that are under way. Nothing is made before they have ended: it would be stored before one of them comes to the storage, and
+  /// dropped by that. Under the tree lock.
+  private(set) var resets: [Creation] = []
   /// Whether nobody has come to make an instance since this was last set. Under the tree lock.
   var isIdle = false
 
@@ -20,8 +23,20 @@ final class CustomStorage: @unchecked Sendable {
 
   init(_ storage: any UDIStorage) { self.storage = storage }
 
-  /// What was stored before is given to nobody any more. Under the tree lock.
-  func beginGeneration() { generation.store(Self.nextGeneration, ordering: .releasing) }
+  /// Notes that a reset has begun: what was stored before is given to nobody any more. Under the tree lock.
+  fileprivate func beginReset() -> Creation {
+    generation.store(Self.nextGeneration, ordering: .releasing)
+    let reset = Creation(nil, maker: PerThread.resolution.object)
+    resets.append(reset)
+    return reset
+  }
+
+  /// Lets those go on who wait to make a newer one. Under the tree lock.
+  fileprivate func endReset(_ reset: Creation, _ garbage: inout Garbage) {
+    resets.removeAll { $0 === reset }
+    reset.end(.undecided)
+    garbage.add(reset)
+  }
 
   /// What the storage keeps, if it was stored for this holder, and since it was last reset.
   fileprivate func load() -> Made? {
@@ -43,6 +58,24 @@ final class CustomStorage: @unchecked Sendable {
     storing = nil
     ended.end(.undecided)
     garbage.add(ended)
+  }
+}
+
+/// A storage that its holder has let go of, and that is to be reset when the lock was given back.
+struct DroppedStorage {
+  private let custom: CustomStorage
+  private let creation: Creation
+
+  /// Under the tree lock.
+  init(_ custom: CustomStorage) {
+    self.custom = custom
+    creation = custom.beginReset()
+  }
+
+  /// Not under a lock: calls the user's storage.
+  func reset() {
+    custom.storage.reset()
+    Tree.change { garbage in custom.endReset(creation, &garbage) }
   }
 }
 

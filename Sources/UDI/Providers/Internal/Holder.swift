@@ -49,6 +49,10 @@ final class Holder: @unchecked Sendable {
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
+      // And the storage has to be reset. Not where that would have no end: a storage may link while it is reset.
+      for reset in custom?.resets ?? [] {
+        if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
+      }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       let new = Creation(provider, maker: resolution)
       creation = new
@@ -91,12 +95,14 @@ final class Holder: @unchecked Sendable {
 
   /// Lets go of what is kept, and of what is being made: that goes to those who wait for it already, and the next one begins anew.
   /// Under the tree lock.
-  func drop(_ garbage: inout Garbage) {
+  ///
+  /// - Returns: The user's storage, to be reset when the lock was given back.
+  func drop(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil
     if let entry { garbage.add(entry) }
     entry = nil
-    custom?.beginGeneration()
+    return custom.map { DroppedStorage($0) }
   }
 
   /// Takes it out of use. Under the tree lock.
@@ -176,10 +182,9 @@ struct Holders {
   /// Lets go of everything that is kept.
   ///
   /// - Returns: The user's storages, to be reset when the lock was given back.
-  mutating func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
+  mutating func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     // They stay, for those who are on their way to them.
-    for holder in all { holder.drop(&garbage) }
-    return storages
+    all.compactMap { $0.drop(&garbage) }
   }
 
   private var all: [Holder] { find(nil) + byArguments.values.joined() }

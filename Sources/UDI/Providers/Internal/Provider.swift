@@ -76,8 +76,15 @@ class Provider: Entry, @unchecked Sendable {
   let plainClassInFirstWord = Atomic<UInt>(0)
   @exclusivity(unchecked) private final var uncheckedLastFailure: FactoryFailure?
   private let usesDefaultLifetime: Bool
-  /// Whether there is a `lastFailure`, to be asked without a lock.
-  let hasFailed = Atomic<Bool>(false)
+  /// What the factory did last.
+  enum Outcome: UInt8, AtomicRepresentable {
+    /// It made something, or has not run yet: there is no `lastFailure`.
+    case made
+    case threw
+    case returnedNil
+  }
+  /// What `lastFailure` says, to be asked without a lock.
+  let lastOutcome = Atomic<Outcome>(.made)
 
   init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
     PerThread.prepare()
@@ -216,7 +223,7 @@ extension Provider {
   /// Leaves its context, which has let go of it, and lets go of everything it made.
   ///
   /// - Returns: The storages of the user's, to be reset when the lock was given back.
-  final func leave(_ garbage: inout Garbage) -> [any UDIStorage] {
+  final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(&garbage)
     node = nil
     garbage.add(self)
@@ -226,7 +233,7 @@ extension Provider {
   /// Lets go of everything that was made. What is being made now goes to those who wait for it, and is not kept.
   ///
   /// - Returns: The storages of the user's, to be reset when the lock was given back.
-  final func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
+  final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     return holders?.drop(&garbage) ?? []
