@@ -82,6 +82,7 @@ extension Provider {
       case .gone: return .gone
       case .again: holder = self.holder(for: arguments)
       case .wait(let gate, let creation):
+        Schedule.reached(.waits)
         gate.wait()
         switch creation.takeOutcome(resolution.object) {
         case .made(let made): return .found(made)
@@ -173,8 +174,9 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
-  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type's
+  /// name has no parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs. So `[Int]` and private
+  /// types, whose names have parts, too, are refused although they are `Sendable`; the explanation says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
   }
@@ -269,41 +271,42 @@ extension Provider {
     form.borrowed.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == plainClass.load(ordering: .relaxed)
   }
 
-  final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
+  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
+  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
     guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
     attach(made.object, to: context, isOwned: isOwned)
   }
 
-  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
+    guard let member = member(object) else { return }
+    let attachment = member._attachedContext
+    let isNew = Tree.change { garbage in
+      attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &garbage)
+    }
+    if isNew { member.didAttachContext() }
+  }
+
+  /// An object, if it takes part in the tree.
+  final func member(_ object: AnyObject) -> (any UDIObject)? {
     let facts = TypeToken.of(type(of: object)).facts
-    if facts.contains(.isClassified), !facts.contains(.isObject) { return notePlainClass(of: object) }
+    if facts.contains(.isClassified), !facts.contains(.isObject) {
+      notePlainClass(of: object)
+      return nil
+    }
     // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
     // cannot elsewhere.
-    guard let member = (object as Any) as? any UDIObject else {
-      if !(object is any UDIObject) {
-        TypeToken.note(.isClassified, of: type(of: object))
-        notePlainClass(of: object)
-      }
-      return
+    if let member = (object as Any) as? any UDIObject { return member }
+    if !(object is any UDIObject) {
+      TypeToken.note(.isClassified, of: type(of: object))
+      notePlainClass(of: object)
     }
-    let attachment = member._attachedContext
-    if let present = attachment.context {
-      // The factory did it.
-      if isOwned { attachment.setOwner(context) }
-      withExtendedLifetime(present) {}
-      return
-    }
-    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-    if isOwned { attachment.setOwner(context) }
-    attachment.attach(object, to: context, at: site)
-    member.didAttachContext()
+    return nil
   }
 
   /// Notes that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
-    // In one order with the flag that `forgetFailure` reads next: see `noteFailure`.
+    // In one order with the outcome that `forgetFailure` reads next: see `noteFailure`.
     plainClass.store(plain, ordering: .sequentiallyConsistent)
     if TypeToken.of(madeType).facts.contains(.holdsReferences) {
       plainClassInFirstWord.store(plain, ordering: .sequentiallyConsistent)
