@@ -47,7 +47,7 @@ enum Records {
 
   /// Notes that a binding is taken out of its context.
   ///
-  /// - Parameter end: Why, if its object is alive; nil where that is nothing to remember.
+  /// - Parameter end: Why it is taken out, which counts if its object is still alive; nil if that need not be remembered.
   static func note(_ binding: Binding, _ end: Record.End?, _ garbage: inout Garbage) {
     // Asked once more under the lock, so that nothing is noted after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
@@ -85,8 +85,8 @@ enum Records {
 
   /// Notes that something is bound in a context, in the place of another binding or of none.
   ///
-  /// Of earlier ones under its key those are forgotten that are dead, because what counts is the new one, and those of the same instance,
-  /// which is back. One that is alive and is not back stays: if the new one goes, that is what is missed.
+  /// Forgets the earlier records under its key whose objects are dead, because the new binding counts now, and those of the same instance,
+  /// which is bound again. Records of other objects that are alive stay: if the new binding goes, they explain what became of those.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.diaryNumber != 0 {

@@ -7,7 +7,7 @@ extension Node {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
-      // A dead one would stand in the way until it is touched, which this is.
+      // A dead one is withdrawn here: it would hide the provider.
       if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }
     }
     let expected = Int(parent?.expectedKeys ?? 1)

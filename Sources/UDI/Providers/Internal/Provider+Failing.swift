@@ -12,10 +12,10 @@ final class FactoryFailure: Sendable {
   let reason: Reason
   /// The types of the arguments that the factory was given; where it returned nil, those that it wants.
   let argumentTypes: [Any.Type]
-  /// When that was: of several times that it returned nil in a row, the first.
+  /// When that was. If the factory returned nil several times in a row: when it first did.
   let time: ContinuousClock.Instant
 
-  /// That a factory returned nil. The same every time, whatever it was given, so that the second time there is nothing to note.
+  /// Says that a factory returned nil, whatever it was given: so there is nothing new to note if it does so again.
   init(nilOf provider: Provider) {
     reason = .returnedNil
     argumentTypes = provider.argumentTypes
@@ -36,7 +36,7 @@ final class FactoryFailure: Sendable {
     time = .now
   }
 
-  /// An error may describe itself with all that a server sent, and this is kept.
+  /// Shortens a message, because it is kept: an error may describe itself with everything that a server sent.
   private static func shortened(_ text: String) -> String {
     let limit = 1000
     guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
@@ -62,9 +62,9 @@ extension Provider {
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }
 
-  /// Notes that the factory returned nil: often an ordinary answer, so once more that costs nothing.
+  /// Notes that the factory returned nil. That can be a frequent answer, so it takes no lock where it is noted already.
   private final func noteNil() {
-    // Where a class is known, the next success would not forget it.
+    // If a class is known, the next success could end the quick way, which would not forget the failure.
     if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
       plainClass.load(ordering: .sequentiallyConsistent) == 0,
       plainClassInFirstWord.load(ordering: .sequentiallyConsistent) == 0
@@ -80,8 +80,8 @@ extension Provider {
       lastFailure = failure
       lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
     }
-    // Sends the next success the longer way, on which the failure is forgotten. After the outcome, which whoever stores a class there reads
-    // afterwards: so no class stays there while there is a failure to forget.
+    // Makes the next success take the longer way, where it forgets the failure. After the outcome was stored: whoever stores a class reads
+    // the outcome afterwards, so no class stays known while there is a failure to forget.
     plainClass.store(0, ordering: .sequentiallyConsistent)
     plainClassInFirstWord.store(0, ordering: .sequentiallyConsistent)
   }

@@ -9,7 +9,7 @@ extension Provider {
     /// The context that the factory gets.
     @usableFromInline let context: UDIContext
     let resolution: Unretained<Resolution>
-    /// What will keep it, and what others wait for; nil where nothing will.
+    /// What will keep it, and what others wait for; nil where it is not kept.
     let keeping: (holder: Holder, creation: Creation)?
     /// Held for the `Resolution.Frame`.
     let arguments: ArgumentKey?
@@ -22,9 +22,9 @@ extension Provider {
   enum Step {
     /// It is there.
     case found(Made)
-    /// It has to be made, and then `end` called, or `fail`.
+    /// The caller is to make it, and then to call `end` or `fail`.
     case make(Making)
-    /// The provider was taken out meanwhile: to be looked up again.
+    /// The provider was taken out meanwhile: the caller is to look up again.
     case gone
   }
 
@@ -34,7 +34,7 @@ extension Provider {
   ///   - context: The context that asks.
   ///   - arguments: For the factory.
   ///   - isFresh: Whether one is to be made in any case, and not kept.
-  /// - Throws: `ProviderFailure`, or what the thread threw that made the instance this one waited for.
+  /// - Throws: `ProviderFailure`; or, where another thread made the instance, what was thrown there.
   @usableFromInline
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
@@ -137,10 +137,10 @@ extension Provider {
   /// - Returns: The error.
   @usableFromInline
   final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
-    // First, so that who waits for the instance finds the failure noted.
+    // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
     let error = passOn(error)
-    // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
+    // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
@@ -158,13 +158,13 @@ extension Provider {
 }
 
 extension Provider {
-  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
+  /// Refuses arguments that may not be `Sendable` for a factory that was promised that they are: a nonisolated one could send them
   /// elsewhere.
   ///
   /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
-  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
-    // What another type is served from gets them.
+    // Of an alias, the provider that it serves from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
     guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
       return
@@ -174,9 +174,9 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type's
-  /// name has no parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs. So `[Int]` and private
-  /// types, whose names have parts, too, are refused although they are `Sendable`; the explanation says what to do.
+  /// Whether a value is certainly `Sendable`, given that the wanted type is. It is if it is of that very type, and the type's name has
+  /// neither `<` nor `(` in it: at run time `any P & Sendable` cannot be told from `any P`, nor an array of the one from an array of the
+  /// other. That also refuses `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
   }
@@ -185,10 +185,9 @@ extension Provider {
 // MARK: - The fast way, for what is made for the context that asks
 
 extension Entry {
-  /// Begins to make an instance by a `Factory` of this very type, of which the graph has none: after it `endQuick` is called, or
-  /// `failQuick`.
+  /// Begins to make an instance with a `Factory` of this very type, if the graph has none. The caller then calls `endQuick` or `failQuick`.
   ///
-  /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
+  /// - Returns: Nil where it is no such factory, or `begin` has to be called.
   @usableFromInline
   final func beginQuick(
     _ context: UDIContext, of type: Any.Type, _ reach: Reach
@@ -199,7 +198,7 @@ extension Entry {
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
-      // At length, where that is found.
+      // `begin` finds that.
       if resolution.read({ $0.shares(provider.id) }) { return nil }
     }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
@@ -208,14 +207,14 @@ extension Entry {
 }
 
 extension Provider {
-  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
-  /// cast. Not where it is known that all it makes are objects.
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to be cast. Not if the
+  /// provider is known to make only objects.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
     plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
   }
 
-  /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
+  /// Ends the making of an instance whose class is that of the one before and takes no part in the tree. That is the most frequent case.
   ///
   /// - Parameters:
   ///   - memory: Where the instance is.

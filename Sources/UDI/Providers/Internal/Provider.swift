@@ -55,8 +55,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
-  /// Tells it from all other providers that there are and were: by its address alone a later one could be taken for it. Settled when
-  /// the provider comes into a context.
+  /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
+  /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   /// Whether its factory may only run on the main actor.
   let isOnMainActor: Bool
@@ -64,7 +64,7 @@ class Provider: Entry, @unchecked Sendable {
   let completes: Bool
   /// The types of its factory's arguments, where it takes some.
   private let argumentTypesIfAny: [Any.Type]?
-  /// Whether it is a `Factory`, which a shell that knows the type calls itself.
+  /// Whether it is a `Factory`, which inlined code that knows the type calls directly.
   let isFactory: Bool
 
   @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
@@ -126,9 +126,9 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls what is to be called at the end of the outermost link.
   func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
 
-  /// Whether it keeps something that it made without arguments, and then whether weakly. Under the tree lock.
+  /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
-  /// - Returns: Nil if it does not keep it, or no more.
+  /// - Returns: Nil if it does not keep it, or no longer does.
   func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.made else { return nil }
     garbage.add(present.object, of: shown)
@@ -172,7 +172,7 @@ extension Provider {
     set { unsafe uncheckedLastFailure = newValue }
   }
 
-  /// Whether an instance that it was to keep could not be made once.
+  /// Whether it has ever failed to make an instance that it was to keep.
   final var hasEverFailed: Bool {
     get { unsafe uncheckedHasFailed }
     set { unsafe uncheckedHasFailed = newValue }
@@ -193,7 +193,7 @@ extension Provider {
   /// What its context answers with now: what it made and keeps, else the provider itself.
   final var current: Entry { shown ?? self }
 
-  /// The other types that it serves, which it then serves no more.
+  /// Stops serving other types, and returns them.
   final func takeAliases() -> [Alias] {
     let taken = aliases
     aliases = []
@@ -211,7 +211,7 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
     if sharing == .graph, isFactory { kind = .graphProvider }
-    // What was there before the provider comes with it.
+    // What it kept before it was registered comes with it.
     comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node
@@ -239,7 +239,7 @@ extension Provider {
     return holders?.drop(&garbage) ?? []
   }
 
-  /// Puts something that was made in the provider's place.
+  /// Shows what was made in the provider's place.
   final func show(_ entry: MadeEntry) {
     entry.node = node
     entry.serial = serial
@@ -248,7 +248,7 @@ extension Provider {
     Tree.telling(.keeping) { node?.showProvided(key) }
   }
 
-  /// Comes back into its place.
+  /// Shows the provider again, in place of what was made.
   final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
@@ -263,12 +263,12 @@ enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
   case onlyOnMainActor
-  /// An argument may not be `Sendable`, as the factory was promised; its type.
+  /// An argument may not be `Sendable`, although the factory was promised that it is; the argument's type.
   case argumentNotSendable(Any.Type)
   /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.
   case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
-  /// Which cannot tell apart what has to be kept for them.
+  /// The types of arguments that are not `Hashable`: what is kept for them could not be told apart.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
   /// There is nothing any more.
