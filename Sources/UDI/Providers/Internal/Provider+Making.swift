@@ -157,17 +157,15 @@ extension Provider {
 }
 
 extension Provider {
-  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
-  /// elsewhere.
+  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are, and could send them elsewhere: each one that
+  /// makes something `Sendable` was.
   ///
   /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
   /// - Throws: `ProviderFailure.argumentsNotSendable`.
   final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
     // What another type is served from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
-    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
-      return
-    }
+    guard reach == .mainActor, self.reach == .anywhere, arguments.count == argumentTypes.count else { return }
     for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.argumentNotSendable(type(of: argument))
     }
@@ -281,11 +279,9 @@ extension Provider {
     // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
     // cannot elsewhere.
     guard let member = (object as Any) as? any UDIObject else {
-      if !(object is any UDIObject) {
-        TypeToken.note(.isClassified, of: type(of: object))
-        notePlainClass(of: object)
-      }
-      return
+      if object is any UDIObject { return reportUnattached(object, to: context) }
+      TypeToken.note(.isClassified, of: type(of: object))
+      return notePlainClass(of: object)
     }
     let attachment = member._attachedContext
     if let present = attachment.context {
@@ -298,6 +294,20 @@ extension Provider {
     if isOwned { attachment.setOwner(context) }
     attachment.attach(object, to: context, at: site)
     member.didAttachContext()
+  }
+
+  /// Says that an object takes part in the tree, but cannot be attached here. To attach it on its actor, later, would be no help: whoever
+  /// gets it now would get it unattached.
+  private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
+    let name = TypeIdentity.of(type(of: object)).name
+    let path = context.change { node, _ in node.fullPath }
+    UDIReporter.current.report(
+      .notAttached,
+      """
+      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
+      mostly the main actor, and it was made elsewhere. Make or provide it on the main actor: register it with `registerOnMainActor`, \
+      for example.
+      """, at: site)
   }
 
   /// Notes that the class of what it made takes no part in the tree.
