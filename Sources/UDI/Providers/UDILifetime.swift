@@ -159,6 +159,9 @@ public struct UDIMade: Sendable {
 
   var made: Made { instance.made }
 
+  /// Tells the instance from others. It is not handed out: `instance` alone may let go of it on any thread.
+  var objectID: ObjectIdentifier { withExtendedLifetime(instance) { ObjectIdentifier(instance.made.object) } }
+
   /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
   private final class Instance: Sendable {
     // Written in `init` and `deinit` alone.
