@@ -285,6 +285,40 @@ import UDI
     }
   }
 
+  /// Mirrors can be made anywhere.
+  @Test func mirrorsShowNothingThatIsNotSendable() {
+    let tool = Tool().attached(to: context)
+    let keeper = Keeper()
+    let provided = context.provide(counter)
+    let registered = context.register(Counter.self, named: "n", lifetime: .context) { [counter] in counter }
+    context.register(Counter.self, named: "kept", lifetime: UDILifetime("kept", storage: .custom { keeper })) {
+      [counter] in counter
+    }
+    context.bind(counter, as: (any Local).self)
+    #expect(context.link(Counter.self, named: "n") === counter && context.link(Counter.self, named: "kept") === counter)
+    #expect(tool.local === counter && shows(counter, in: [counter]))
+    for sendable in [context, provided, registered, keeper.load() as Any, tool] { #expect(!shows(counter, in: sendable)) }
+    #expect(!shows(counter, in: context.registrations(of: (any Local).self)))
+  }
+
+  /// Whether mirrors lead from something to an object.
+  private func shows(_ object: Counter, in start: Any) -> Bool {
+    var seen: Set<ObjectIdentifier> = []
+    var next: [Any] = [start]
+    while let last = next.popLast() {
+      if type(of: last) is AnyClass {
+        if last as AnyObject === object { return true }
+        if !seen.insert(ObjectIdentifier(last as AnyObject)).inserted { continue }
+      }
+      var mirror: Mirror? = Mirror(reflecting: last)
+      while let present = mirror {
+        next += present.children.map(\.value)
+        mirror = present.superclassMirror
+      }
+    }
+    return false
+  }
+
   /// Makes something `Sendable` that leads to an object which is not, lets go of it on another thread, and waits for the object to die.
   private func expectDeathOnMainActor<Holder: Sendable>(
     _ make: (Mortal) -> Holder, sourceLocation: SourceLocation = #_sourceLocation
@@ -491,6 +525,13 @@ private final class Mortal: Local, Shown {
     death.noteBirth()
   }
   deinit { death.note() }
+}
+
+/// Neither `Sendable` nor isolated.
+private final class Tool: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @WeaklyLinked var local: (any Local)?
+  func didAttachContext() {}
 }
 
 /// A name that waits, the first time that it is described, until it may go on.
