@@ -297,7 +297,7 @@ import UDI
     context.bind(counter, as: (any Local).self)
     #expect(context.link(Counter.self, named: "n") === counter && context.link(Counter.self, named: "kept") === counter)
     #expect(tool.local === counter && shows(counter, in: [counter]))
-    for sendable in [context, provided, registered, keeper.load() as Any, tool] { #expect(!shows(counter, in: sendable)) }
+    for start in [context, provided, registered, keeper.load() as Any, tool] { #expect(!shows(counter, in: start)) }
     #expect(!shows(counter, in: context.registrations(of: (any Local).self)))
   }
 
