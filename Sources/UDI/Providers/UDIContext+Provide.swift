@@ -61,7 +61,7 @@ extension UDIContext {
   /// - Returns: As ``add(_:)``.
   @usableFromInline
   func add(_ provider: Provider, _ made: Made) -> Provider {
-    let member = made.isBox ? nil : provider.member(made.object)
+    let member = made.isBox ? nil : provider.member(made.object, for: self)
     // Asked for with no lock held: it is the object's own property.
     let attachment = member?._attachedContext
     var isNew = false

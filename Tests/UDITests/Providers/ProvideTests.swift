@@ -90,6 +90,18 @@ struct ProvideTests {
     #expect(member.attachedContext == nil)
   }
 
+  @Test("It is not made once more for those who ask its provider: by the registration, or as another type")
+  func isNotMadeOnceMore() {
+    let context = UDIContext(tag: "context")
+    let attachments = Tally()
+    let member = Member { _ in attachments.add() }
+    let registration = context.provide(member).implements((any Service).self) { $0 }
+    // Whatever a provider makes is attached.
+    member.attachedContext = nil
+    #expect(registration.link() === member && context.link((any Service).self) === member)
+    #expect(attachments.count == 1 && member.attachedContext == nil)
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() {
     final class Label { var text = "a" }

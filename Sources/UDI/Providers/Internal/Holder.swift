@@ -39,7 +39,9 @@ final class Holder: @unchecked Sendable {
       guard let node = provider.node else { return .gone }
       if isDetached { return .again }
       custom?.isIdle = false
-      if let entry {
+      // Of what a context was provided with, and so did not make, only the provider knows. To make it once more would let go of an entry
+      // that slots still point at.
+      if let entry = entry ?? (arguments == nil ? provider.shown : nil) {
         if let made = entry.made { return .found(made) }
         self.entry = nil
         provider.forget(entry, &garbage)

@@ -158,17 +158,15 @@ extension Provider {
 }
 
 extension Provider {
-  /// Refuses arguments that may not be `Sendable` for a factory that was promised that they are: a nonisolated one could send them
-  /// elsewhere.
+  /// Refuses arguments that may not be `Sendable` for a factory that was promised that they are, and could send them elsewhere. Every factory
+  /// that makes something `Sendable` was promised that.
   ///
   /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
     // Of an alias, the provider that it serves from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
-    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
-      return
-    }
+    guard reach == .mainActor, self.reach == .anywhere, arguments.count == argumentTypes.count else { return }
     for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.argumentNotSendable(type(of: argument))
     }
@@ -277,7 +275,7 @@ extension Provider {
   }
 
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
-    guard let member = member(object) else { return }
+    guard let member = member(object, for: context) else { return }
     let attachment = member._attachedContext
     let isNew = Tree.change { garbage in
       attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &garbage)
@@ -285,8 +283,8 @@ extension Provider {
     if isNew { member.didAttachContext() }
   }
 
-  /// An object, if it takes part in the tree.
-  final func member(_ object: AnyObject) -> (any UDIObject)? {
+  /// An object that is to be attached to a context, if it takes part in the tree and can be attached here.
+  final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     let facts = TypeToken.of(type(of: object)).facts
     if facts.contains(.isClassified), !facts.contains(.isObject) {
       notePlainClass(of: object)
@@ -295,11 +293,27 @@ extension Provider {
     // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
     // cannot elsewhere.
     if let member = (object as Any) as? any UDIObject { return member }
-    if !(object is any UDIObject) {
+    if object is any UDIObject {
+      reportUnattached(object, to: context)
+    } else {
       TypeToken.note(.isClassified, of: type(of: object))
       notePlainClass(of: object)
     }
     return nil
+  }
+
+  /// Says that an object takes part in the tree, but cannot be attached here. To attach it on its actor, later, would be no help: whoever
+  /// gets it now would get it unattached.
+  private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
+    let name = TypeIdentity.of(type(of: object)).name
+    let path = context.change { node, _ in node.fullPath }
+    UDIReporter.current.report(
+      .notAttached,
+      """
+      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
+      mostly the main actor, and it was made elsewhere. Make or provide it on the main actor: register it with `registerOnMainActor`, \
+      for example.
+      """, at: site)
   }
 
   /// Notes that the class of what it made takes no part in the tree.
