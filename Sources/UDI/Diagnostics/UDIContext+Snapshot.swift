@@ -11,12 +11,14 @@ extension UDIContext {
         element.node.bindings.forEachEntry { entry in
           let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
+          Schedule.reached(.loadedToLook)
           if let object { garbage.add(object) }
         }
         var providers: [(provider: UDI.Provider, isMade: Bool)] = []
         element.node.providers.forEach { entry in
           let made = entry.provider.shown?.made
           providers.append((entry.provider, made != nil))
+          Schedule.reached(.loadedToLook)
           if let made { garbage.add(made.object) }
           garbage.add(entry.provider)
         }

@@ -93,6 +93,7 @@ extension UDIAttachment {
   func setOwner(_ context: UDIContext) {
     Tree.change { garbage in
       let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+      Schedule.reached(.loadedToLook)
       lock.withLock { unsafe owners = (alive + [context]).map { Owner(context: $0) } }
       // Loaded from weak references, and so perhaps the last ones.
       for owner in alive { garbage.add(owner) }
@@ -107,6 +108,7 @@ extension UDIAttachment {
     var leadsToOwner = false
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
+      Schedule.reached(.loadedToLook)
       garbage.add(owner)
     }
     let old = lock.withLock {

@@ -311,6 +311,7 @@ extension Node {
         case .binding:
           if let object = entry.object {
             guard skipsBindings else { return .bound(object) }
+            Schedule.reached(.loadedToLook)
             garbage.add(object)
             return entry.node?.provider(key).map(Target.provider)
           }

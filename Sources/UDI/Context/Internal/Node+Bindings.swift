@@ -17,6 +17,7 @@ extension Node {
       // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
       var alive: [AnyObject] = []
       for dead in bindings.deadEntriesInTurn(looks: 1, alive: &alive) { dead.binding.withdraw(&garbage) }
+      Schedule.reached(.loadedToLook)
       garbage.add(alive as AnyObject)
     }
   }

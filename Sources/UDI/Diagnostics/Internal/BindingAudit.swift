@@ -146,6 +146,7 @@ extension BindingAudit {
     if let index = unsafe latest[id] {
       // What is loaded from weak references may be the last one, and so leaves the lock.
       let (earlier, place) = unsafe (notes[index].object, notes[index].context)
+      Schedule.reached(.loadedToLook)
       if let earlier { garbage.add(earlier) }
       if let place { garbage.add(place) }
       if earlier === object, unsafe notes[index].key === entry.key, place === context, context != nil { return }
@@ -164,13 +165,14 @@ extension BindingAudit {
         garbage.add(note.key)
         return false
       }
+      Schedule.reached(.loadedToLook)
       garbage.add(object)
       return true
     }
     unsafe latest = [:]
     for (index, note) in unsafe notes.enumerated() {
+      // The garbage holds the objects, since they were looked at above.
       guard let object = note.object else { continue }
-      garbage.add(object)
       unsafe latest[ObjectIdentifier(object)] = index
     }
     unsafe nextSweep = max(64, notes.count * 2)

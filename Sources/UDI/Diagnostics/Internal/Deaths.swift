@@ -23,7 +23,10 @@ enum Deaths {
   static func note(_ binding: Binding, _ garbage: inout Garbage) {
     // Asked once more under the lock, so that nothing is noted after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
-    if let alive = binding.object { return garbage.add(alive) }
+    if let alive = binding.object {
+      Schedule.reached(.loadedToLook)
+      return garbage.add(alive)
+    }
     if node.diaryNumber == 0 {
       unsafe lastPlace += 1
       node.diaryNumber = unsafe lastPlace

@@ -147,6 +147,7 @@ extension Node {
       garbage.add(binding)
       if let object = binding.object {
         findings.append(.init(kind: .live, key: key, site: binding.site, objectType: type(of: object)))
+        Schedule.reached(.loadedToLook)
         garbage.add(object)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
@@ -161,6 +162,7 @@ extension Node {
         .init(
           kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
         ))
+      Schedule.reached(.loadedToLook)
       if let made { garbage.add(made.object) }
     }
     return findings

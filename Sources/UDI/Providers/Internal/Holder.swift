@@ -100,6 +100,7 @@ final class Holder: @unchecked Sendable {
     if creation != nil || storage != nil { return true }
     guard let entry else { return false }
     guard let made = entry.made else { return false }
+    Schedule.reached(.loadedToLook)
     garbage.add(made.object)
     return true
   }

@@ -8,7 +8,12 @@ extension Node {
     provider.enter(self)
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead one would stand in the way until it is touched, which this is.
-      if let object = binding.object { garbage.add(object) } else { binding.withdraw(&garbage) }
+      if let object = binding.object {
+        Schedule.reached(.loadedToLook)
+        garbage.add(object)
+      } else {
+        binding.withdraw(&garbage)
+      }
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
