@@ -12,6 +12,8 @@ package enum Schedule {
     /// An object's weak reference was loaded, only to look whether the object is alive. The tree lock is held, so a hook must not use the
     /// tree. It may drop references to the object, whose last one is then the library's.
     case loadedToLook
+    /// A lookup upwards goes on from a context to its parent. The locks of both are held.
+    case climbing
   }
 
   #if DEBUG
