@@ -26,7 +26,11 @@ let package = Package(
     .library(name: "UDITesting", targets: ["UDITesting"]),
   ],
   targets: [
-    .target(name: "UDI", swiftSettings: settings),
+    .target(
+      name: "UDI",
+      // For `pthread_getattr_np`, which Linux's C libraries declare only to those who ask for more than the standard.
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      swiftSettings: settings),
     .target(name: "UDITesting", dependencies: ["UDI"], swiftSettings: settings),
     .executableTarget(
       name: "QuickStart",
@@ -42,6 +46,8 @@ let package = Package(
       name: "Stress", dependencies: ["UDI", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
     // For a leak checker.
     .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
+    // What has to be tried in a process or with compiler flags of its own.
+    .executableTarget(name: "Edges", dependencies: ["UDI"], path: "Tests/Edges", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
       swiftSettings: settings),

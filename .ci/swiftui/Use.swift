@@ -15,8 +15,7 @@ struct CartView: View {
 }
 
 struct ShopView: View {
-  let cart = Cart()
-  var body: some View { CartView().childContext("Shop") { $0.bind(cart, as: Cart.self) } }
+  var body: some View { CartView().childContext("Shop") { $0.provide(Cart()) } }
 }
 
 /// What the article "Declaring dependencies" shows.
@@ -30,7 +29,7 @@ enum Article {
     var body: some View { Text("") }
   }
 
-  @MainActor static func show(_ cart: Cart) -> some View {
-    ShopView().childContext("Shop") { context in context.bind(cart, as: Cart.self) }
+  @MainActor static func show() -> some View {
+    ShopView().childContext("Shop") { context in context.provide(Cart()) }
   }
 }

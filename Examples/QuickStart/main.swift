@@ -6,7 +6,7 @@ import Foundation
 import UDI
 
 let arguments: Arguments
-// The constant holds the terminal for as long as the program runs: the context that it is bound in does not.
+// This constant holds the terminal; the context in which it is bound does not. It is used until the end of the program.
 let terminal = Terminal().attached(to: AppContext)
 
 do throws(Arguments.Unknown) {
@@ -31,10 +31,14 @@ for source in arguments.sources ?? Source.shippedLogs() {
   }
 }
 
-Report().attached(to: AppContext).show()
-terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
+// The inputs hold their parsers and counters, and nobody else does. Unless somebody uses the inputs afterwards, nothing promises that they
+// are still there while the report looks for what they hold.
+withExtendedLifetime(inputs) {
+  Report().attached(to: AppContext).show()
+  terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
+}
 
-// The inputs hold their parsers and counters, and nobody else does: these go with the inputs, and so do their bindings.
+// The parsers and counters go with the inputs, and so do their bindings.
 inputs.removeAll()
 for context in AppContext.children { context.removeFromParent() }
 terminal.show("\nThe tree without them:\n\(AppContext.snapshot())")

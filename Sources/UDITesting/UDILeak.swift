@@ -1,8 +1,8 @@
 import UDI
 
-/// An object that has outlived the contexts it was registered in.
+/// An object or a context that has outlived the operation in which it was registered, attached or made.
 public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
-  /// One registration of it.
+  /// One registration of an object, or of a provider in a context.
   public struct Registration: Sendable, Hashable {
     /// The type it was registered under, as `String(reflecting:)` spells it.
     public let typeName: String
@@ -18,35 +18,99 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     public let line: Int
   }
 
-  /// The object's class.
-  public let className: String
-  /// What it was registered as, in order: at least one.
-  public let registrations: [Registration]
+  /// One context that an object was attached to.
+  public struct Attachment: Sendable, Hashable {
+    /// The tags from the root to the context, the root's included.
+    public let path: [String]
+    /// Whether that context is alive, too: an object holds the context that it is attached to.
+    public let isContextAlive: Bool
+    /// The file of the call of `attached(to:)`, or of the registration of the provider that made the object; nil where
+    /// `attachedContext` was set.
+    public let fileID: String?
+    /// The line of that call, from 1.
+    public let line: Int?
+  }
 
-  /// What leaked, and where it was bound.
+  /// The object's class; `UDIContext` for a context.
+  public let className: String
+  /// What an object was registered as, in order; empty if it was only attached.
+  public let registrations: [Registration]
+  /// The contexts that an object was attached to, in order.
+  public let attachments: [Attachment]
+  /// The tags from the root to a context, the root's included; nil for any other object.
+  public let contextPath: [String]?
+  /// The providers that are registered in a context and below it. One whose factory captures the context keeps it
+  /// alive.
+  public let providers: [Registration]
+
+  /// What leaked, and where it was registered, attached or made.
   public var description: String {
-    let places = registrations.map { registration in
-      let key = registration.name.map { "\(registration.typeName) named \($0)" } ?? registration.typeName
-      return
-        "\(key) in \"\(registration.path.joined(separator: " / "))\", at \(registration.fileID):\(registration.line)"
-    }
-    let isHeldByContext = registrations.contains(where: \.isContextAlive)
+    if let contextPath { return describeContext(contextPath) }
+    let places =
+      registrations.isEmpty
+      ? "attached to \(attachments.map(\.place).joined(separator: "; to "))"
+      : "registered as \(registrations.map(\.place).joined(separator: "; as "))"
+    let isHeldByContext =
+      registrations.isEmpty
+      ? attachments.contains(where: \.isContextAlive) : registrations.contains(where: \.isContextAlive)
     return """
-      A \(className) is still alive that was registered as \(places.joined(separator: "; as ")). \
+      A \(className) is still alive that was \(places). \
       \(isHeldByContext ? "So is that context. Who holds one of them?" : "Who holds it?") \
       Look for a closure or a property that leads back to it.
       """
   }
+
+  private func describeContext(_ path: [String]) -> String {
+    let start = "The context \(quoted(path)) is still alive."
+    if providers.isEmpty { return "\(start) Who holds it? Look for a closure or a property that leads back to it." }
+    let places = providers.prefix(5).map { provider in
+      let place = provider.path == path ? "" : " in \(quoted(provider.path))"
+      return "of \(provider.key)\(place), registered at \(provider.fileID):\(provider.line)"
+    }
+    let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
+    return """
+      \(start) Its own provider \((places + more).joined(separator: ", or ")), may hold it: \
+      use the context that the factory is given.
+      """
+  }
 }
+
+extension UDILeak.Registration {
+  fileprivate var key: String { name.map { "\(typeName) named \($0)" } ?? typeName }
+  fileprivate var place: String { "\(key) in \(quoted(path)), at \(fileID):\(line)" }
+}
+
+extension UDILeak.Attachment {
+  fileprivate var place: String {
+    guard let fileID, let line else { return quoted(path) }
+    return "\(quoted(path)), at \(fileID):\(line)"
+  }
+}
+
+private func quoted(_ path: [String]) -> String { "\"\(path.joined(separator: " / "))\"" }
 
 extension UDILeak {
   init(_ survivor: BindingAudit.Survivor) {
     className = "\(survivor.objectType)"
-    var seen: Set<Registration> = []
-    registrations = survivor.registrations.map {
-      Registration(
-        typeName: $0.typeName, name: $0.name, path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.fileID,
-        line: $0.line)
-    }.filter { seen.insert($0).inserted }
+    registrations = unique(survivor.registrations.map { Registration($0) })
+    attachments = unique(
+      survivor.attachments.map {
+        Attachment(path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.place?.fileID, line: $0.place?.line)
+      })
+    contextPath = survivor.contextPath
+    providers = survivor.providers.map { Registration($0) }
   }
+}
+
+extension UDILeak.Registration {
+  fileprivate init(_ registration: BindingAudit.Registration) {
+    self.init(
+      typeName: registration.typeName, name: registration.name, path: registration.path,
+      isContextAlive: registration.isContextAlive, fileID: registration.fileID, line: registration.line)
+  }
+}
+
+private func unique<Element: Hashable>(_ elements: [Element]) -> [Element] {
+  var seen: Set<Element> = []
+  return elements.filter { seen.insert($0).inserted }
 }

@@ -28,6 +28,32 @@ import UDITesting
     #expect(!json.isEmpty)
   }
 
+  @Test func whoNeedsIt() {
+    let screen = Screen().attached(to: AppContext)
+    AppContext.register((any Store).self) { context in
+      Database(path: "", clock: try context.require((any Clock).self))
+    }
+    let error = #expect(throws: UDILinkError.self) {
+      let store = try screen.require((any Store).self)
+      withExtendedLifetime(store) {}
+    }
+    let lines = error?.description.split(separator: "\n") ?? []
+    #expect(error?.chain.map(\.kind) == [.object, .provider, .missing])
+    #expect(lines[0].contains("Clock is registered in this tree. ") && lines[1].contains(" → "))
+  }
+
+  @Test func recording() async {
+    // In a process of its own: the switch is for all of it.
+    await #expect(processExitsWith: .success) {
+      UDIRecording.isOn = false
+      #expect(
+        AppContext.explain((any Cart).self).description.contains(
+          "Cart is registered in this tree now. Whether one was there and has died was not recorded: set"))
+      UDIRecording.isOn = true
+      #expect(AppContext.explain((any Cart).self).wasRecording)
+    }
+  }
+
   @Test func changes() async throws {
     let context = AppContext
     context.register((any Store).self, lifetime: .context) { Database(path: "", clock: SystemClock()) }

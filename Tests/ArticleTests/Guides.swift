@@ -4,6 +4,10 @@ import UDI
 
 // The calls in the guides for those who come from elsewhere: `.ci/articles` compares them.
 
+private struct Weak<Object: AnyObject> {
+  weak var object: Object?
+}
+
 struct OriginalUDIGuide {
   protocol Store: AnyObject, Sendable {}
 
@@ -35,6 +39,20 @@ struct OriginalUDIGuide {
       AppContext.removeChild(tag: "Shop")
     }
   }
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
+    final class Shelf: Store {}
+    let context = UDIContext(tag: "App")
+    if isSet {
+      context.defaultLifetime = .weak
+    }
+    context.register((any Store).self) { Shelf() }
+    try withExtendedLifetime(context.require((any Store).self)) { held in
+      #expect((context.link((any Store).self) === held) == isSet)
+    }
+    weak let gone = context.link((any Store).self)
+    #expect(gone == nil, "nobody holds it")
+  }
 }
 
 struct ResolverGuide {
@@ -52,6 +70,10 @@ struct ResolverGuide {
   }
   struct Page: Sendable {
     let id: Int
+  }
+  struct Pair: Sendable {
+    let first: any Networking
+    let second: any Networking
   }
   final class Screen: UDIObject {
     let _attachedContext = UDIAttachment()
@@ -84,17 +106,41 @@ struct ResolverGuide {
     let child = try context.makeChild(tag: "child", search: .ancestors)
     #expect(child.link((any Networking).self) === context.link((any Networking).self))
   }
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
+    let context = UDIContext(tag: "App")
+    if isSet {
+      context.defaultLifetime = .graph
+    }
+    context.register((any Networking).self) { Network() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect((pair.first === pair.second) == isSet)
+    #expect(try context.require(Pair.self).first !== pair.first)
+  }
 }
 
 struct SwinjectGuide {
   protocol Animal: AnyObject, Sendable {}
   protocol Pet: Sendable {}
   final class Cat: Animal, Pet {
-    private let ready = Mutex(false)
-    var isReady: Bool {
-      get { ready.withLock { $0 } }
-      set { ready.withLock { $0 = newValue } }
+    private let keeper = Mutex<Person?>(nil)
+    var owner: Person? {
+      get { keeper.withLock { $0 } }
+      set { keeper.withLock { $0 = newValue } }
     }
+  }
+  /// Held by its cat, and so it does not hold it.
+  final class Person: Sendable {
+    private let company = Mutex(Weak<Cat>())
+    var cat: Cat? {
+      get { company.withLock { $0.object } }
+      set { company.withLock { $0.object = newValue } }
+    }
+  }
+  struct Pair: Sendable {
+    let first: any Animal
+    let second: any Animal
   }
   struct Animals: UDIModule { func register(in context: UDIContext) { context.register { Cat() } } }
 
@@ -108,12 +154,6 @@ struct SwinjectGuide {
     #expect(context.link((any Animal).self, with: "mimi") != nil)
     context.register((any Animal).self, lifetime: .context) { Cat() }
     context.register { Cat() }.implements((any Pet).self)
-    context.register {
-      Cat()
-    } onCreate: { context, cat in
-      cat.isReady = true
-    }
-    #expect(try context.require(Cat.self).isReady)
     let child = try context.makeChild(tag: "child")
     #expect(child.link((any Animal).self) === context.link((any Animal).self))
     context.install(Animals())
@@ -121,6 +161,53 @@ struct SwinjectGuide {
     let session = UDILifetime("session", storage: .strong)
     context.register(Cat.self, lifetime: session) { Cat() }
     #expect(context.link(Cat.self) === context.link(Cat.self))
+  }
+
+  @Test func initCompleted() throws {
+    let context = UDIContext(tag: "App", search: .ancestors)
+    context.register(lifetime: .graph) {
+      Cat()
+    } onCreate: { context, cat in
+      cat.owner = context.link()
+    }
+    context.register(lifetime: .graph) {
+      Person()
+    } onCreate: { context, person in
+      person.cat = context.link()
+    }
+    let cat = try context.require(Cat.self)
+    #expect(cat.owner?.cat === cat)
+    let person = try context.require(Person.self)
+    #expect(person !== cat.owner)
+  }
+
+  /// The same under the other lifetime that shares.
+  @Test func initCompletedForWhatAContextOwns() throws {
+    let context = UDIContext(tag: "App", search: .ancestors)
+    context.register(lifetime: .context) {
+      Cat()
+    } onCreate: { context, cat in
+      cat.owner = context.link()
+    }
+    context.register(lifetime: .context) {
+      Person()
+    } onCreate: { context, person in
+      person.cat = context.link()
+    }
+    let cat = try context.require(Cat.self)
+    #expect(cat.owner?.cat === cat && cat.owner === context.link(Person.self))
+  }
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
+    let context = UDIContext(tag: "App", search: .ancestors)
+    if isSet {
+      context.defaultLifetime = .graph
+    }
+    context.register((any Animal).self) { Cat() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect((pair.first === pair.second) == isSet)
+    #expect(try context.require(Pair.self).first !== pair.first)
   }
 }
 
@@ -133,7 +220,7 @@ struct GuiseGuide {
     func didAttachContext() {}
   }
 
-  @Test func calls() throws {
+  @MainActor @Test func calls() throws {
     let context = UDIContext(tag: "App")
     let (plug, holder) = (Plug(), Holder())
     context.register((any Plugin).self) { Plug() }
@@ -154,5 +241,15 @@ struct GuiseGuide {
     context.register((any Plugin).self) { (_, _: Int) in Plug() }
     #expect(context.link((any Plugin).self, with: 5) === plug)
     #expect(withAppContext(.inert) { AppContext.link((any Plugin).self) } == nil)
+  }
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
+    let context = UDIContext(tag: "App")
+    if isSet {
+      context.defaultLifetime = .context
+    }
+    context.register((any Plugin).self) { Plug() }
+    let first = context.link((any Plugin).self)
+    #expect(first != nil && (context.link((any Plugin).self) === first) == isSet)
   }
 }

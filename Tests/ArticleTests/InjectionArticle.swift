@@ -35,7 +35,7 @@ struct InjectionArticle {
     #expect(screen.clock != nil && screen.store is SystemClock && screen.player != nil)
   }
 
-  @Test func rules() {
+  @MainActor @Test func rules() {
     let context = UDIContext(tag: "App")
     context.provide(SystemClock(), as: (any Printer).self, named: "office")
     let report = Report()

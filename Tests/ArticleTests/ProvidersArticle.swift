@@ -50,6 +50,36 @@ struct ProvidersArticle {
     #expect(page?.number == 5)
   }
 
+  @Test func argumentsAreCast() {
+    class Animal: Hashable, @unchecked Sendable {  // Unchecked: nothing in it changes.
+      static func == (left: Animal, right: Animal) -> Bool { left === right }
+      func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+    final class Dog: Animal, @unchecked Sendable {}
+    struct Label: Sendable { let text: String }
+
+    let app = UDIContext(tag: "App")
+    app.register(Label.self, named: "class") { (_, _: Animal) in Label(text: "an animal") }
+    app.register(Label.self, named: "protocol") { (_, value: any Hashable & Sendable) in Label(text: "\(value)") }
+    app.register(Label.self, named: "optional") { (_, number: Int?) in Label(text: number.map { "\($0)" } ?? "nil") }
+    app.register(Label.self, named: "number") { (_, number: Int) in Label(text: "\(number)") }
+    app.register(Label.self, named: "double") { (_, number: Double) in Label(text: "\(number)") }
+    app.register(Label.self, named: "wide") { (_, number: Int64) in Label(text: "\(number)") }
+
+    #expect(app.link(Label.self, named: "class", with: Dog())?.text == "an animal")
+    #expect(app.link(Label.self, named: "protocol", with: "text")?.text == "text")
+    #expect(app.link(Label.self, named: "optional", with: 5)?.text == "5")
+    #expect(app.link(Label.self, named: "optional", with: Int?.none)?.text == "nil")
+    #expect(app.link(Label.self, named: "number", with: Int?(5))?.text == "5")
+    #expect(app.link(Label.self, named: "double", with: 5.0)?.text == "5.0")
+
+    #expect(throws: UDILinkError.self) { try app.require(Label.self, named: "number", with: Int?.none) }
+    #expect(throws: UDILinkError.self) { try app.require(Label.self, named: "double", with: 5) }
+    #expect(throws: UDILinkError.self) { try app.require(Label.self, named: "wide", with: 5) }
+    let error = #expect(throws: UDILinkError.self) { try app.require(Label.self, named: "number", with: 5, 6) }
+    #expect(error?.cause == .otherArguments(wanted: ["Swift.Int"], given: ["Swift.Int", "Swift.Int"]))
+  }
+
   @Test func twoWays() throws {
     let app = UDIContext(tag: "App")
     app.register(Child.self, lifetime: .context) { Child() }

@@ -6,6 +6,10 @@ import UDITesting
 
 protocol Greeter: Sendable { func greet(_ name: String) -> String }
 
+struct Sign: Greeter {
+  func greet(_ name: String) -> String { "Please ring, \(name)." }
+}
+
 final class Host: UDIObject, Greeter {
   let _attachedContext = UDIAttachment()
   func didAttachContext() { bind(self, as: (any Greeter).self) }
@@ -14,9 +18,14 @@ final class Host: UDIObject, Greeter {
 
 final class Door: UDIObject {
   let _attachedContext = UDIAttachment()
-  @Linked var greeter: (any Greeter)?
+  @LinkedInLine var greeter: (any Greeter)?
   func didAttachContext() {}
   func open() -> String { greeter?.greet("Ann") ?? "Nobody is here." }
+}
+
+final class Reception {
+  private let host: Host
+  init(in lobby: UDIContext) { host = Host().attached(to: lobby) }
 }
 
 struct Limits: Sendable {}
@@ -45,12 +54,19 @@ extension Mixer {
 @Suite(.ownAppContext) struct StartArticles {
   @Test func gettingStarted() throws {
     let lobby = try AppContext.makeChild(tag: "Lobby")
-    let host = Host().attached(to: lobby)
+    lobby.provide(Sign(), as: (any Greeter).self)
     let door = Door().attached(to: AppContext)
     print(door.open())
-    #expect(door.open() == "Welcome, Ann!")
+    #expect(door.open() == "Please ring, Ann.")
+    withExtendedLifetime(Host().attached(to: lobby)) {
+      print(door.open())
+    }
+    print(door.open())
+    withExtendedLifetime(Host().attached(to: lobby)) { #expect(door.open() == "Welcome, Ann!") }
+    #expect(door.open() == "Please ring, Ann.")
+    lobby.unregister((any Greeter).self)
     print(door.explain((any Greeter).self))
-    withExtendedLifetime(host) {}
+    #expect(door.open() == "Nobody is here.")
   }
 
   @Test func tree() throws {
@@ -61,6 +77,7 @@ extension Mixer {
     #expect(shop.context(at: ["Checkout", "Payment"]) === payment)
     #expect(payment.path == ["Checkout", "Payment"])
     #expect(throws: UDITreeError.self) { try payment.addChild(checkout) }
+    withExtendedLifetime(shop) {}
   }
 
   @Test func searches() {
@@ -74,14 +91,37 @@ extension Mixer {
 
   @Test func lifetimes() {
     let (lobby, checkout) = (UDIContext(tag: "Lobby"), UDIContext(tag: "Checkout"))
-    var host: Host? = Host().attached(to: lobby)
+    withExtendedLifetime(Host().attached(to: lobby)) {
+      print(lobby.link((any Greeter).self) != nil)
+    }
     print(lobby.link((any Greeter).self) != nil)
-    host = nil
-    print(lobby.link((any Greeter).self) != nil)
-    #expect(host == nil && lobby.link((any Greeter).self) == nil)
+    withExtendedLifetime(Host().attached(to: lobby)) { #expect(lobby.link((any Greeter).self) != nil) }
+    #expect(lobby.link((any Greeter).self) == nil)
     checkout.provide(Limits())
     checkout.register((any Greeter).self, lifetime: .context) { Host() }
     #expect(checkout.link((any Greeter).self)?.greet("Ann") == "Welcome, Ann!")
+  }
+
+  @Test func holding() {
+    let lobby = UDIContext(tag: "Lobby")
+    var isThere: Bool { lobby.link((any Greeter).self) != nil }
+    withExtendedLifetime(Reception(in: lobby)) { #expect(isThere, "though nobody reads the property") }
+    #expect(!isThere)
+    _ = Host().attached(to: lobby)
+    #expect(!isThere)
+    lobby.provide(Host())
+    #expect(isThere)
+    lobby.unregister(Host.self)
+    #expect(!isThere)
+    lobby.register(Host.self, lifetime: .context) { Host() }
+    #expect(!isThere && lobby.link(Host.self) != nil && isThere)
+    lobby.reset()
+    #expect(!isThere)
+  }
+
+  @Test func aRootIsNotHeldByItsChildren() throws {
+    let child = try UDIContext(tag: "Root").makeChild(tag: "Child")
+    #expect(child.parent == nil)
   }
 
   @Test func concurrency() async throws {

@@ -8,6 +8,9 @@ import XCTest
 
 private protocol Cart: AnyObject, Sendable {}
 private final class FakeCart: Cart {}
+private final class SavedCart: Cart {
+  init(clock: (any Clock)?) {}
+}
 private protocol Clock: Sendable {}
 private struct StoppedClock: Clock {}
 private final class CheckoutScreen: UDIObject {
@@ -15,6 +18,11 @@ private final class CheckoutScreen: UDIObject {
   @Linked var cart: (any Cart)?
   var total: Int { cart == nil ? -1 : 0 }
   func didAttachContext() {}
+}
+private struct Receipt {
+  let clock: any Clock
+  let cart: any Cart
+  var text: String { "12:00, 0 items" }
 }
 private final class CheckoutModel: UDIObject, Sendable {
   let _attachedContext = UDIAttachment()
@@ -25,10 +33,18 @@ private final class CheckoutModel: UDIObject, Sendable {
 
 @Suite(.ownAppContext) struct CheckoutTests {
   @Test func emptyCart() throws {
-    let cart = FakeCart()
-    AppContext.bind(cart, as: (any Cart).self)
+    AppContext.provide(FakeCart(), as: (any Cart).self)
     let screen = CheckoutScreen().attached(to: AppContext)
     #expect(screen.total == 0)
+  }
+}
+
+@Suite(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
+struct ReceiptTests {
+  @Test(.ownAppContext { $0.provide(FakeCart(), as: (any Cart).self) })
+  func receiptHasTimeAndCart() throws {
+    let receipt = try Receipt(clock: AppContext.require(), cart: AppContext.require())
+    #expect(receipt.text == "12:00, 0 items")
   }
 }
 
@@ -44,6 +60,35 @@ private final class CheckoutModel: UDIObject, Sendable {
     let model = CheckoutModel().attached(to: checkout)
     model.refresh()
     AppContext.removeChild(checkout)
+  }
+}
+
+struct LeakingFactory {
+  @Test func isFound() throws {
+    let found = try leaks {
+      let session = try AppContext.makeChild(tag: "Session")
+      session.register((any Cart).self, lifetime: .context) { SavedCart(clock: session.link()) }
+      AppContext.removeChild(session)
+    }
+    #expect(found.first?.description.contains("registered at ArticleTests/TestingArticle.swift:") == true)
+  }
+
+  @Test(.leakAudit) func mended() throws {
+    let session = try AppContext.makeChild(tag: "Session")
+    session.register((any Cart).self, lifetime: .context) { context in SavedCart(clock: context.link()) }
+    AppContext.removeChild(session)
+  }
+
+  @Test(.ownAppContext) func checkoutCanBeOpenedTwice() throws {
+    let cart = FakeCart()
+    AppContext.bind(cart, as: (any Cart).self)
+    for _ in 0..<2 {
+      try expectNoLeaks {
+        let checkout = try AppContext.makeChild(tag: "Checkout")
+        _ = CheckoutScreen().attached(to: checkout)
+        AppContext.removeChild(checkout)
+      }
+    }
   }
 }
 

@@ -77,6 +77,18 @@ actor Worker: UDIObject {
     #expect(context.linkAll((any Clock).self).map { $0 === left } == [true, false])
   }
 
+  @Test func namesOfAnEnumGoAnywhere() async {
+    let context = UDIContext(tag: "window")
+    let console = Console()
+    context.bind(console, as: (any Log).self, named: UDIName(Slot.left))
+    let (left, right) = (UDIName(Slot.left), UDIName(Slot.right))
+    #expect(left == UDIName(Slot.left) && left != right && left.description == "left")
+    let found = await Task.detached {
+      (context.link((any Log).self, named: left), context.link((any Log).self, named: right))
+    }.value
+    #expect(found.0 as? Console === console && found.1 == nil)
+  }
+
   @Test func sendableFromElsewhere() async {
     let context = UDIContext(tag: "window")
     let console = Console().attached(to: context)
@@ -122,6 +134,66 @@ actor Worker: UDIObject {
     #expect(context.link(Detail.self, with: 30)?.readings == 31)
     context.register((any Log).self, lifetime: .weak) { Console() }
     #expect(context.link((any Log).self)?.line() == "ready")
+  }
+}
+
+@Suite struct MainActorClientModules {
+  @Test func modulesOfPlainClasses() throws {
+    let context = UDIContext(tag: "window")
+    context.install(ScreenModule(), ScreenModule())
+    let screen = try #require(context.link((any Clock).self))
+    // Installed once: what it has made stays.
+    context.install(ScreenModule())
+    #expect(context.link((any Clock).self) === screen)
+    // Instances of a class, with state of the main actor's.
+    let counting = CountingModule()
+    context.install(counting, counting)
+    context.install(counting)
+    #expect(counting.count == 1 && context.defaultLifetime == .unique)
+    // A value with properties.
+    context.install(NumberModule(number: 1))
+    #expect(context.link((any Clock).self, named: UDIName(1)) is Screen)
+  }
+
+  @Test func modulesOfAnyThread() async {
+    let context = UDIContext(tag: "window")
+    context.install(LogModule(line: "ready"))
+    let line = await Task.detached {
+      context.install(LogModule(line: "ready"), LogModule(line: "twice"))
+      return context.link((any Log).self)?.line()
+    }.value
+    #expect(line == "ready")
+    #expect(context.linkAll((any Log).self).count == 2)
+  }
+}
+
+/// A class of the main actor's, with state.
+final class CountingModule: UDIModule {
+  var count = 0
+  func register(in context: UDIContext) {
+    count += 1
+    context.defaultLifetime = .context
+    context.registerOnMainActor(Screen.self) { Screen() }
+  }
+}
+
+/// A value of the main actor's, whose `Hashable` is, too.
+struct NumberModule: UDIModule, Hashable {
+  let number: Int
+  func register(in context: UDIContext) {
+    context.register((any Clock).self, named: UDIName(number), lifetime: .context) { [number] in
+      let screen = Screen()
+      screen.now = number
+      return screen
+    }
+  }
+}
+
+/// One that belongs to nobody.
+nonisolated struct LogModule: UDIModule, Hashable {
+  let line: String
+  func register(in context: UDIContext) {
+    context.register((any Log).self, named: line == "ready" ? nil : UDIName(line), lifetime: .context) { Console() }
   }
 }
 

@@ -1,4 +1,5 @@
 /// The classic use in a module of the Swift 5 language mode: plain classes, plain protocols, mutable state.
+import Foundation
 import Testing
 import UDI
 
@@ -77,7 +78,52 @@ func tune(_ context: UDIContext) -> Int? {
   return context.link((any Player).self)?.volume
 }
 
+/// Calls a verb with a type that is not `Sendable`, wherever it is called.
+func callWithoutIsolation(_ verb: String) {
+  let context = UDIContext(tag: "car")
+  let radio = Radio()
+  switch verb {
+  case "link": _ = tune(context)
+  case "object": _ = Dash().attached(to: context).linkInLine((any Player).self)
+  case "bind": context.bind(radio, as: (any Player).self)
+  case "provide": context.provide(radio)
+  case "register": context.register(Radio.self) { Radio() }
+  case "require": _ = try? context.require((any Player).self)
+  case "linkAll": _ = context.linkAll((any Player).self)
+  default: context.inject(into: radio)
+  }
+}
+
+/// A plain class as a module, and a plain value.
+class RadioModule: UDIModule {
+  var count = 0
+  func register(in context: UDIContext) {
+    count += 1
+    context.register((any Player).self, lifetime: .context) { Radio() }
+  }
+}
+
+struct StationModule: UDIModule {
+  let radio: RadioModule
+  func register(in context: UDIContext) {
+    context.register((any Weather).self, lifetime: .context) { Station() }
+    context.install(radio)
+  }
+}
+
+/// Without isolation, too.
+func install(_ module: RadioModule, in context: UDIContext) { context.install(module, module) }
+
 @Suite struct Swift5Client {
+  @Test @MainActor func modules() {
+    let context = UDIContext(tag: "car")
+    let module = RadioModule()
+    install(module, in: context)
+    context.install(StationModule(radio: module))
+    #expect(module.count == 1)
+    #expect(context.link((any Player).self)?.play() == "static" && context.link((any Weather).self)?.degrees == 21)
+  }
+
   @Test @MainActor func plainClassWithMutableState() {
     let context = UDIContext(tag: "car")
     let radio = CarRadio().attached(to: context)
@@ -87,6 +133,22 @@ func tune(_ context: UDIContext) -> Int? {
     #expect(radio.linkInLine((any Player).self)?.play() == "static")
     radio.player = nil
     radio.again = nil
+  }
+
+  /// The compiler says nothing here; debug builds stop.
+  @Test(arguments: ["link", "object", "bind", "provide", "register", "require", "linkAll", "inject"])
+  func inTheBackgroundDebugBuildsStop(_ verb: String) async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        callWithoutIsolation(verb)
+        done.signal()
+      }
+      done.wait()
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(
+      output.contains("is not Sendable, so it can be bound, registered, looked up and used on the main actor only"))
   }
 
   @Test @MainActor func mainActorClass() {

@@ -28,7 +28,7 @@ final class ViewModel: UDIObject, Sendable {
 
 /// Values that several threads add to.
 final class Locked<Element: Sendable>: Sendable {
-  private let values: Mutex<[Element]>
+  fileprivate let values: Mutex<[Element]>
   init(_ values: [Element]) { self.values = Mutex(values) }
   func add(_ value: Element) { values.withLock { $0.append(value) } }
 }
@@ -38,4 +38,28 @@ final class Signal: Sendable {
   private let (stream, continuation) = AsyncStream<Void>.makeStream()
   func give() { continuation.finish() }
   func wait() async { for await _ in stream {} }
+}
+
+/// An object that takes part in the tree and binds nothing.
+final class Guest: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
+
+/// An object that holds one that is bound.
+final class Tower: Sendable {
+  private let clock = TickingClock()
+  init() { AppContext.bind(clock, as: (any Clock).self) }
+}
+
+/// Keeps an instance until it is reset.
+final class Shelf: UDIStorage {
+  private let kept = Mutex<UDIMade?>(nil)
+  func load() -> UDIMade? { kept.withLock { $0 } }
+  func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+  func reset() { kept.withLock { $0 = nil } }
+}
+
+extension Locked {
+  var all: [Element] { values.withLock { $0 } }
 }

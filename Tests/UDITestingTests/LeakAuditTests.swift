@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UDI
 import UDITesting
@@ -79,6 +80,7 @@ struct LeakAuditTests {
     #expect(Set(found.map(\.className)) == ["Basket", "TickingClock"])
     #expect(found.count == 3)
     #expect(found.map { $0.registrations[0].path } == [["alone"], ["App"], ["App"]])
+    #expect(found.first?.registrations[0].isContextAlive == true)
     #expect(found.last?.registrations.first?.name == "\"owned\"")
     withExtendedLifetime(outside) {}
   }
@@ -108,7 +110,7 @@ struct LeakAuditTests {
     #expect(found == [])
   }
 
-  @Test("A context that somebody keeps is told, values are not, and subclasses of what is ignored are ignored")
+  @Test("A context that somebody keeps is reported, values are not, and subclasses of what is ignored are ignored")
   func contexts() {
     let kept = Locked<UDIContext>([])
     let found = leaks {
@@ -118,8 +120,8 @@ struct LeakAuditTests {
       context.register((any Cart).self, lifetime: .context) { Basket() }
       _ = context.link((any Cart).self)
     }
-    #expect(found.map(\.className) == ["Basket"])
-    #expect(found.first?.registrations.first?.isContextAlive == true)
+    #expect(found.map(\.className) == ["UDIContext", "Basket"])
+    #expect(found.last?.registrations.first?.isContextAlive == true)
     class Shared: @unchecked Sendable {}
     final class Special: Shared, @unchecked Sendable {}
     let special = Special()
@@ -154,3 +156,52 @@ struct LeakAuditTests {
     #expect(found.count == 1 && found.first?.registrations.count == 1)
   }
 }
+
+#if DEBUG
+  /// An object of the main actor.
+  private final class Local {
+    /// Marks the main actor's queue: after `dispatchMain` that has no thread of its own.
+    private static let mark: DispatchSpecificKey<Void> = {
+      let mark = DispatchSpecificKey<Void>()
+      DispatchQueue.main.setSpecific(key: mark, value: ())
+      return mark
+    }()
+    private let death: AsyncStream<Bool>.Continuation
+    init(_ death: AsyncStream<Bool>.Continuation) { self.death = death }
+    deinit { death.yield(DispatchQueue.getSpecific(key: Self.mark) != nil) }
+  }
+
+  extension LeakAuditTests {
+    @Test("An object that is not Sendable, and whose last reference the audit has for a moment, dies on the main actor")
+    @MainActor func lastReference() async {
+      let (stream, death) = AsyncStream<Bool>.makeStream()
+      let found = await leaks {
+        // With the context there are 64, so that for the next one the audit looks which of them are alive.
+        var locals = (0..<63).map { _ in Local(death) }
+        for (index, local) in locals.enumerated() { AppContext.bind(local, as: Local.self, named: UDIName(index)) }
+        let context = AppContext
+        whenTheAuditLooks(during: { _ = Guest().attached(to: context) }) { locals = [] }
+        for await wasOnMainActor in stream.prefix(63) { #expect(wasOnMainActor) }
+      }
+      #expect(found == [])
+    }
+
+    /// Runs a body on another thread, and does something here when the audit looks there for the first time whether an object is alive.
+    private func whenTheAuditLooks(during body: @escaping @Sendable () -> Void, _ act: () -> Void) {
+      let (looks, acted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let isDone = Locked<Bool>([])
+      Thread.detachNewThread {
+        Schedule.following({ point in
+          guard point == .loadedToLook, isDone.all.isEmpty else { return }
+          isDone.add(true)
+          looks.signal()
+          acted.wait()
+        }) { body() }
+        looks.signal()
+      }
+      looks.wait()
+      act()
+      acted.signal()
+    }
+  }
+#endif

@@ -43,3 +43,8 @@ final class Tally: Sendable {
   var count: Int { value.load(ordering: .sequentiallyConsistent) }
   func add() { value.add(1, ordering: .sequentiallyConsistent) }
 }
+
+/// The line of an explanation that says what decides.
+func firstLine(of explanation: UDIExplanation) -> String {
+  String(explanation.description.prefix { $0 != "\n" })
+}

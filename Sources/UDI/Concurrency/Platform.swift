@@ -15,6 +15,29 @@ func currentThread() -> UInt {
   #endif
 }
 
+/// The addresses of the calling thread's stack; empty where nobody knows. It may take long: ask once.
+func currentStack() -> Range<UInt> {
+  let unknown: Range<UInt> = 0..<0
+  #if canImport(Darwin)
+    let (high, size) = unsafe (pthread_get_stackaddr_np(pthread_self()), pthread_get_stacksize_np(pthread_self()))
+    let end = unsafe UInt(bitPattern: high)
+    return UInt(size) < end ? end - UInt(size)..<end : unknown
+  #else
+    #if canImport(Musl)
+      // Of the first thread musl knows only how much stack is in use so far.
+      if gettid() == getpid() { return unknown }
+    #endif
+    var attributes = pthread_attr_t()
+    guard unsafe pthread_getattr_np(pthread_self(), &attributes) == 0 else { return unknown }
+    defer { unsafe _ = pthread_attr_destroy(&attributes) }
+    var low: UnsafeMutableRawPointer?
+    var size = 0
+    guard unsafe pthread_attr_getstack(&attributes, &low, &size) == 0 else { return unknown }
+    let start = UInt(bitPattern: low)
+    return start..<start + UInt(size)
+  #endif
+}
+
 /// Writes a line to standard error.
 func writeToStandardError(_ line: String) {
   var bytes = Array((line + "\n").utf8)[...]
@@ -36,9 +59,9 @@ func writeToStandardError(_ line: String) {
 ///   - alignment: Of what will be stored in it, in bytes: a power of two.
 @inline(__always)
 func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-  // `malloc` aligns to sixteen bytes on all platforms here.
+  // `malloc` aligns to two words at least on all platforms here.
   var memory: UnsafeMutableRawPointer?
-  if alignment <= 16 {
+  if alignment <= 2 * MemoryLayout<UInt>.size {
     unsafe memory = malloc(byteCount)
   } else if unsafe posix_memalign(&memory, alignment, byteCount) != 0 {
     unsafe memory = nil

@@ -7,6 +7,9 @@ public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
 
+/// Whether ``AppContext`` is one that ``withAppContext(_:operation:)`` has set.
+package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
+
 /// Runs an operation in which ``AppContext`` is another context: in it and in the tasks it starts, but detached ones.
 ///
 /// Objects that are attached already keep their context. Code that leaves the task, through Dispatch, a thread or a
@@ -58,8 +61,8 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// Guarded by `lock`.
-  private nonisolated(unsafe) static var process = UDIContext(tag: "App")
+  /// Guarded by `lock`. Leak audits are not told of it: it is made when it is first used, and stays.
+  private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 
   static var ofProcess: UDIContext { lock.withLock { unsafe process } }
 

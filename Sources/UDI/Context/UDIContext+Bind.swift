@@ -21,7 +21,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
+    ) {
       add($0)
     }
   }
@@ -42,7 +44,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
+    ) {
       add($0)
     }
   }
@@ -63,7 +67,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
+    ) {
       add($0)
     }
   }
@@ -84,7 +90,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
+    ) {
       add($0)
     }
   }
@@ -130,6 +138,7 @@ struct Offer: ~Copyable {
   let site: CallSite
   let metadata: Metadata?
   let isMulti: Bool
+  let reach: Reach
 
   /// What a registration is described with, which few are: behind a reference, so that it is cheap to pass on where there is none.
   @usableFromInline
@@ -153,7 +162,7 @@ struct Offer: ~Copyable {
   @usableFromInline
   init(
     _ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
-    _ isMulti: Bool
+    _ isMulti: Bool, _ reach: Reach
   ) {
     self.form = form
     self.type = type
@@ -161,6 +170,7 @@ struct Offer: ~Copyable {
     self.metadata = metadata
     self.site = site
     self.isMulti = isMulti
+    self.reach = reach
   }
 
   /// Takes an offer apart and hands it to `body`.
@@ -168,12 +178,13 @@ struct Offer: ~Copyable {
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: CallSite, isMulti: Bool, _ body: (borrowing Offer) -> Void
+    _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing Offer) -> Void
   ) {
+    reach.assertIsolation(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    body(Offer(form, type, name, metadata, site, isMulti))
+    body(Offer(form, type, name, metadata, site, isMulti, reach))
     withExtendedLifetime(dependency) {}
   }
 

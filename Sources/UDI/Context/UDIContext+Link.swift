@@ -16,7 +16,7 @@ extension UDIContext {
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(type, name, search)
+    lookUp(type, name, .anywhere, search)
   }
 
   /// Looks up a dependency that is not `Sendable`, on the main actor; otherwise the same.
@@ -32,7 +32,7 @@ extension UDIContext {
   public func link<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(type, name, search)
+    lookUp(type, name, .mainActor, search)
   }
 
   /// Looks up a dependency that must be there.
@@ -48,7 +48,7 @@ extension UDIContext {
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, search)
+    try lookUpOrThrow(type, name, .anywhere, search)
   }
 
   /// Looks up a dependency that must be there and is not `Sendable`, on the main actor; otherwise the same.
@@ -64,7 +64,7 @@ extension UDIContext {
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, search)
+    try lookUpOrThrow(type, name, .mainActor, search)
   }
 
   /// Looks up a dependency that must be there, of the type that the place it is for has:
@@ -79,7 +79,7 @@ extension UDIContext {
   @_disfavoredOverload
   @inlinable
   public func require<Dependency: Sendable>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, search)
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
   /// Looks up a dependency that must be there, for a place that is optional: it is not the optional that is asked for.
@@ -93,7 +93,7 @@ extension UDIContext {
   @inlinable
   public func require<Dependency: Sendable>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency?
   {
-    try lookUpOrThrow(Dependency.self, name, search)
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
   /// Looks up a dependency that must be there and is not `Sendable`, on the main actor, of the type that the place it is for has:
@@ -108,7 +108,7 @@ extension UDIContext {
   @_disfavoredOverload
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, search)
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search)
   }
 
   /// Looks up a dependency that must be there and is not `Sendable`, on the main actor, for a place that is optional: it is not the optional that is asked for.
@@ -121,7 +121,7 @@ extension UDIContext {
   /// - Complexity: As ``link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency? {
-    try lookUpOrThrow(Dependency.self, name, search)
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search)
   }
 
   /// Looks up every live dependency of a type, whatever its name.
@@ -136,7 +136,7 @@ extension UDIContext {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil
   ) -> [Dependency] {
-    lookUpAll(type, nil, search, ofAnyName: true)
+    lookUpAll(type, nil, .anywhere, search, ofAnyName: true)
   }
 
   /// Looks up every live dependency of a type that is not `Sendable`, on the main actor; otherwise the same.
@@ -149,7 +149,7 @@ extension UDIContext {
   ///   O(keys at this context, and for `.ancestors` at those above it).
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
-    lookUpAll(type, nil, search, ofAnyName: true)
+    lookUpAll(type, nil, .mainActor, search, ofAnyName: true)
   }
 
   /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
@@ -164,7 +164,7 @@ extension UDIContext {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
   ) -> [Dependency] {
-    lookUpAll(type, name, search, ofAnyName: false)
+    lookUpAll(type, name, .anywhere, search, ofAnyName: false)
   }
 
   /// Looks up every live dependency with one name and of a type that is not `Sendable`, on the main actor.
@@ -179,6 +179,6 @@ extension UDIContext {
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
   ) -> [Dependency] {
-    lookUpAll(type, name, search, ofAnyName: false)
+    lookUpAll(type, name, .mainActor, search, ofAnyName: false)
   }
 }

@@ -1,13 +1,18 @@
 /// From the typed verbs to the untyped core, and back: shells that are compiled in the caller's module.
 extension UDIContext {
   /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
+  ///
+  /// - Parameter asker: The object that looks it up, if one does, for the report.
   @inlinable
   @inline(__always)
-  func lookUp<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) -> Dependency? {
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
+  ) -> Dependency? {
+    reach.assertIsolation(type)
     var found: Dependency?
-    switch unsafe look(for: &found, type, name, search) {
+    switch unsafe look(for: &found, type, name, reach, search) {
     case .object(let object): return object as? Dependency
-    case .provided(let entry): return lookUp(entry, type, search)
+    case .provided(let entry): return lookUp(entry, type, reach, search, asker)
     // Nil where nothing was written.
     case .written, .nothing, .dead, .asleep: return found
     }
@@ -15,18 +20,21 @@ extension UDIContext {
 
   /// Looks up for `require`.
   @inlinable
-  func lookUpOrThrow<Dependency>(_ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?) throws -> Dependency {
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) throws -> Dependency {
+    reach.assertIsolation(type)
     var found: Dependency?
-    switch unsafe look(for: &found, type, name, search) {
+    switch unsafe look(for: &found, type, name, reach, search) {
     case .written: break
     case .object(let object): found = object as? Dependency
     case .provided(let entry):
       do {
-        found = try provide(entry, type, search, only: false)
-      } catch { throw explained(error, type, name, search) { $0 is Dependency } }
+        found = try provide(entry, type, reach, search, only: false)
+      } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
     case .nothing, .dead, .asleep: break
     }
-    guard let found else { throw linkError(type, name, search) { $0 is Dependency } }
+    guard let found else { throw linkError(type, name, reach, search) { $0 is Dependency } }
     return found
   }
 
@@ -43,39 +51,41 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func look<Dependency>(
-    for found: inout Dependency?, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+    for found: inout Dependency?, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> LookupAnswer {
     unsafe withUnsafeMutablePointer(to: &found) { memory in
-      guard let name else { return unsafe answer(type, search, into: UnsafeMutableRawPointer(memory)) }
-      return unsafe answer(type, named: name, search, into: UnsafeMutableRawPointer(memory))
+      guard let name else { return unsafe answer(type, reach, search, into: UnsafeMutableRawPointer(memory)) }
+      return unsafe answer(type, named: name, reach, search, into: UnsafeMutableRawPointer(memory))
     }
   }
 
   @usableFromInline
-  func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  func answer(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
     withNode { node in
-      let answer = unsafe node.answer(.of(type), search, into: memory)
+      let answer = unsafe node.answer(.of(type), reach, search, into: memory)
       guard case .asleep = answer else { return answer }
-      return unsafe answerWaking(type, search, into: memory)
+      return unsafe answerWaking(type, reach, search, into: memory)
     }
   }
 
   @inline(never)
   private func answerWaking(
-    _ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    return withNode { unsafe $0.answerWaking({ token.id }, isExact: token.isExact, search, self, into: memory) }
+    return withNode { unsafe $0.answerWaking({ token.id }, LookupForm(token, reach), search, self, into: memory) }
   }
 
   @usableFromInline
   func answer(
-    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     withNode { node in
-      let answer = unsafe node.answer(type, named: name, search, into: memory)
+      let answer = unsafe node.answer(type, named: name, reach, search, into: memory)
       guard case .asleep = answer else { return answer }
-      let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+      let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
       // Looked for each time: a set-up block may be the first to use the name. Held as long as its id is in use.
       var key: KeyIdentity?
       defer { withExtendedLifetime(key) {} }
@@ -83,15 +93,16 @@ extension UDIContext {
         key = KeyNames.identity(identity, name)
         return key?.id
       }
-      return unsafe node.answerWaking(id, isExact: isExact, search, self, into: memory)
+      return unsafe node.answerWaking(id, form, search, self, into: memory)
     }
   }
 
   @inlinable
   func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
-    let found = allDependencies(type, name, search, ofAnyName: ofAnyName)
+    reach.assertIsolation(type)
+    let found = allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
     if found.count == 0 { return [] }
     return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
       for _ in 0..<found.count {
@@ -102,7 +113,7 @@ extension UDIContext {
           count += 1
           continue
         case .object(let object): dependency = object as? Dependency
-        case .provided(let entry): dependency = give(entry, type, search)
+        case .provided(let entry): dependency = give(entry, type, reach, search)
         case .nothing, .dead, .asleep: dependency = nil
         }
         guard let dependency else { continue }
@@ -114,11 +125,11 @@ extension UDIContext {
 
   @usableFromInline
   func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     withNode { node in
       node.wake(self, search, for: nil)
-      return node.allDependencies(type, name, search, ofAnyName: ofAnyName)
+      return node.allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
     }
   }
 }
@@ -131,10 +142,12 @@ extension UDIContext {
   // once more which answer it was.
   @inlinable
   @inline(never)
-  func lookUp<Dependency>(_ entry: consuming Entry, _ type: Dependency.Type, _ search: UDISearch?) -> Dependency? {
+  func lookUp<Dependency>(
+    _ entry: consuming Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
+  ) -> Dependency? {
     let entry = entry
-    do { return try provide(entry, type, search, only: false) } catch {
-      report(error, entry, type, search)
+    do { return try provide(entry, type, reach, search, only: false) } catch {
+      report(error, entry, type, search, asker)
       return nil
     }
   }
@@ -142,8 +155,10 @@ extension UDIContext {
   /// The same from this very entry: nil if that is gone meanwhile.
   @inlinable
   @inline(never)
-  func give<Dependency>(_ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?) -> Dependency? {
-    do { return try provide(entry, type, search, only: true) } catch {
+  func give<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    do { return try provide(entry, type, reach, search, only: true) } catch {
       report(error, entry, type, search)
       return nil
     }
@@ -156,10 +171,10 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func provide<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    guard let resolution = try entry.beginQuick(self, of: type) else {
-      return try provideAtLength(entry, type, search, only: isOnly)
+    guard let resolution = try entry.beginQuick(self, of: type, reach) else {
+      return try provideAtLength(entry, type, reach, search, only: isOnly)
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
     let found: Dependency?
@@ -190,18 +205,18 @@ extension UDIContext {
   @inlinable
   @inline(never)
   func provideAtLength<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
     guard entry.isFactory(of: type) else {
       guard let made = try entry.obtain(self, [], isFresh: false) else {
-        return try lookUpAgain(entry, type, search, only: isOnly)
+        return try lookUpAgain(entry, type, reach, search, only: isOnly)
       }
       return made.value(as: type, isExact: entry.makes(type))
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
     switch try provider.begin(self, [], isFresh: false) {
     case .found(let made): return made.value(as: type, isExact: true)
-    case .gone: return try lookUpAgain(entry, type, search, only: isOnly)
+    case .gone: return try lookUpAgain(entry, type, reach, search, only: isOnly)
     case .make(let making):
       let dependency: Dependency?
       do { dependency = try provider.factory(making.context) } catch { throw provider.fail(making, error) }
@@ -215,10 +230,10 @@ extension UDIContext {
   @inlinable
   @inline(never)
   func lookUpAgain<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ search: UDISearch?, only isOnly: Bool
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
     if isOnly { throw Provider.nothing }
-    let (found, isExact) = try provide(type, entry.name, search, [], isFresh: false, reports: false)
+    let (found, isExact) = try provide(type, entry.name, reach, search, [], isFresh: false, reports: false)
     return found.value(as: type, isExact: isExact)
   }
 }

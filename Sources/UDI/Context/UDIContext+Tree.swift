@@ -11,8 +11,12 @@ extension UDIContext {
   /// - Complexity: O(depth) to rule out a cycle, which a context without children skips; and for each of the k keys
   ///   that are bound in `child` or below it, O(log siblings) on every level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
-    try change { (node, _) throws(UDITreeError) in
-      try child.withNode { (childNode) throws(UDITreeError) in try node.adopt(childNode, child, context: self) }
+    try change { (node, garbage) throws(UDITreeError) in
+      try child.withNode { (childNode) throws(UDITreeError) in
+        try node.adopt(childNode, child, context: self)
+        if BindingAudit.isOn { BindingAudit.noteMoved(child, childNode, &garbage) }
+      }
+      UDIAttachment.breakCircles(&garbage)
     }
   }
 
@@ -26,12 +30,14 @@ extension UDIContext {
   /// - Complexity: O(1).
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    let child = UDIContext(tag: tag)
-    try change { (node, _) throws(UDITreeError) in
+    // The leak audits are told below, when it has its place in the tree.
+    let child = UDIContext(unaudited: tag)
+    try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
         childNode.search = search ?? node.search
         childNode.defaultLifetime = node.defaultLifetime
         try node.adopt(childNode, child, isNew: true, context: self)
+        if BindingAudit.isOn { BindingAudit.noteMade(child, childNode, &garbage) }
       }
     }
     return child

@@ -24,8 +24,12 @@ public final class UDIContext: Sendable {
   ///   - setUp: Run once, before the first lookup: see ``setUp(_:)``.
   public init(tag: String, search: UDISearch = .descendants, setUp: (@Sendable (UDIContext) -> Void)? = nil) {
     node = Node(tag: tag, search: search)
+    if BindingAudit.isOn { change { node, garbage in BindingAudit.noteMade(self, node, &garbage) } }
     if let setUp { self.setUp(setUp) }
   }
+
+  /// Makes a context without telling the leak audits.
+  init(unaudited tag: String) { node = Node(tag: tag, search: .descendants) }
 
   deinit {
     node.dismantle()

@@ -1,6 +1,23 @@
 /// Asking why. An explanation predicts what a lookup gives: it runs the set-up blocks that one would run, but makes nothing.
+///
+/// Each verb stands here twice, for `Sendable` types and for all others, because a lookup for a `Sendable` type does not find what was
+/// registered without `Sendable`. Both may be called from anywhere.
 extension UDIContext {
   /// Explains what a lookup gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  public func explain<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    explanation(type, name, search, .anywhere) { $0 is Dependency }
+  }
+
+  /// Explains what a lookup gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -11,10 +28,29 @@ extension UDIContext {
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    explanation(type, name, search) { $0 is Dependency }
+    explanation(type, name, search, .mainActor) { $0 is Dependency }
   }
 
   /// Explains what a lookup with arguments gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  public func explain<Dependency: Sendable, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> UDIExplanation {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return explanation(type, name, search, .anywhere, arguments: arguments) { $0 is Dependency }
+  }
+
+  /// Explains what a lookup with arguments gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -30,7 +66,7 @@ extension UDIContext {
   ) -> UDIExplanation {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return explanation(type, name, search, arguments: arguments) { $0 is Dependency }
+    return explanation(type, name, search, .mainActor, arguments: arguments) { $0 is Dependency }
   }
 
   /// Explains what a lookup by a key gives, and why.
@@ -40,7 +76,18 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A value whose description begins with the cause.
   /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
+    explanation(Dependency.self, key.name, search, .anywhere) { $0 is Dependency }
+  }
+
+  /// Explains what a lookup by a key gives, and why, of a type that is not `Sendable`; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - key: What is looked up.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search) { $0 is Dependency }
+    explanation(Dependency.self, key.name, search, .mainActor) { $0 is Dependency }
   }
 }

@@ -11,15 +11,19 @@ extension UDIContext {
         element.node.bindings.forEachEntry { entry in
           let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
-          Schedule.reached(.loadedToLook)
-          if let object { garbage.add(object) }
+          if let object {
+            Schedule.reached(.loadedToLook)
+            garbage.add(object, of: binding)
+          }
         }
-        var providers: [(provider: UDI.Provider, isMade: Bool)] = []
+        var providers: [(provider: UDI.Provider, isMade: Bool, failure: FactoryFailure?)] = []
         element.node.providers.forEach { entry in
           let made = entry.provider.shown?.made
-          providers.append((entry.provider, made != nil))
-          Schedule.reached(.loadedToLook)
-          if let made { garbage.add(made.object) }
+          providers.append((entry.provider, made != nil, entry.provider.failure))
+          if let made {
+            Schedule.reached(.loadedToLook)
+            garbage.add(made.object, of: entry.provider)
+          }
           garbage.add(entry.provider)
         }
         return (tag: element.node.tag, parent: element.parent, bindings: bindings, providers: providers)
@@ -32,10 +36,11 @@ extension UDIContext {
             typeName: binding.key.type.name, name: binding.key.name?.description,
             className: className.map { String(describing: $0) }, fileID: binding.site.fileID, line: binding.site.line)
         }
-        let providers = note.providers.sorted { $0.provider.serial < $1.provider.serial }.map { provider, isMade in
+        let providers = note.providers.sorted { $0.provider.serial < $1.provider.serial }.map {
+          provider, isMade, failure in
           UDISnapshot.Provider(
             typeName: provider.key.type.name, name: provider.key.name?.description, lifetime: provider.lifetime.name,
-            isMade: isMade, fileID: provider.site.fileID, line: provider.site.line)
+            isMade: isMade, lastFailure: failure?.message, fileID: provider.site.fileID, line: provider.site.line)
         }
         return UDISnapshot.Context(tag: note.tag, parent: note.parent, bindings: bindings, providers: providers)
       })

@@ -4,16 +4,49 @@ extension UDIExplanation: CustomStringConvertible {
     ([summary] + (advice.map { [$0] } ?? []) + details).joined(separator: "\n")
   }
 
-  /// The cause, in a line.
-  public var summary: String {
+  /// The cause, in a line; and what cannot be known, where no records were kept.
+  public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
+
+  /// Whether the cause may be another one, of which there would be a record.
+  private var isUncertain: Bool {
+    guard !wasRecording else { return false }
+    switch cause {
+    case .notRegistered, .otherNames, .otherType, .outOfReach, .unattached: return true
+    default: return false
+    }
+  }
+
+  /// What cannot be known, where that matters.
+  var doubt: String? {
+    isUncertain
+      ? "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know." : nil
+  }
+
+  /// The cause alone, in a line.
+  var decision: String {
     switch cause {
     case .found(let place): found(place)
     case .cameLater(let place):
       "\(key) was not there when it was looked up. It is now: in \(spell(place.path)), registered at \(site(place.finding))."
     case .dead(let place):
       "\(key) has died: \(article(place.finding)) bound in \(spell(place.path)) at \(site(place.finding)) is gone, because nobody held it."
+    case .replaced(let place):
+      """
+      \(key) is not in \(spell(place.path)) any more: \(article(place.finding)) bound there at \(site(place.finding))\
+      \(place.finding.isAlive ? ", which is still alive," : "") was \(spell(endOf: place.finding)), and what was bound then is gone.
+      """
+    case .withdrawn(let place):
+      """
+      \(key) is not in \(spell(place.path)) any more: \(article(place.finding)) bound there at \(site(place.finding)) was \
+      \(spell(endOf: place.finding)); `multiBind` keeps both.
+      """
     case .otherNames(let names):
       "No \(typeName) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
+    case .otherType(let place) where place.finding.kind == .provider:
+      """
+      No \(key) is registered \(range), but the provider of \(describeKey(place.finding.typeName, place.finding.name)) in \
+      \(spell(place.path)), registered at \(site(place.finding)), makes one.
+      """
     case .otherType(let place):
       """
       No \(key) is registered \(range), but the \(className(place.finding)) in \(spell(place.path)) is one: it is registered as \
@@ -23,14 +56,23 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is out of reach: it is registered in \(spell(place.path)), at \(site(place.finding)), and was looked for \(range)."
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
-    case .notRegistered: "No \(key) is registered in this tree."
+    case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
       "\(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
     case .onlyOnMainActor:
       "\(key) is made on the main actor only, and this lookup was elsewhere while nothing was made yet."
+    case .notSendable:
+      "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
+    case .argumentNotSendable(let type):
+      "The factory of \(key) may run anywhere and so takes Sendable arguments, and \(type) may not be Sendable."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
+    case .failed(let place, let message):
+      """
+      \(key) is registered in \(spell(place.path)), at \(site(place.finding)), but its factory failed the last time\
+      \(place.finding.failure.map { ", \(circumstances($0))" } ?? ""): \(oneLine(message))
+      """
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
       "\(key) is served by the provider of \(made), but what that made does not conform to it."
@@ -48,20 +90,44 @@ extension UDIExplanation: CustomStringConvertible {
       Hold it for as long as it is needed: a context holds what is bound only weakly. Or register a provider with the lifetime \
       `.context`: what that makes belongs to the context.
       """
+    case .replaced:
+      """
+      A context has one binding for each type and name. Bind one of the two under a name, or bind the first again when the second has gone.
+      """
+    case .withdrawn:
+      "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for the second."
     case .otherNames:
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
+    case .otherType(let place) where place.finding.lifetime != nil:
+      """
+      Register it as \(typeName), or add `.implements` for \(typeName) to its registration: a dependency is found under exactly the types \
+      that it was registered under.
+      """
     case .otherType:
       "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
     case .outOfReach(let place): wayOut(place)
     case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
+    case .notRegistered where isUncertain:
+      """
+      If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, bind an object as \
+      \(typeName), or register a provider.
+      """
     case .notRegistered:
-      "Bind an object as \(typeName) there, or register a provider. If it comes later, await `linkWhenBound`."
+      "Bind an object as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
-    case .factoryReturnedNil: "Its factory decides that, or is to throw an error that says why."
-    case .cycle: "Link one of them later: in `onCreate`, or where it is used."
+    case .notSendable:
+      """
+      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. The type \
+      counts as the compiler sees it: in generic code it is Sendable only where that is required.
+      """
+    case .argumentNotSendable: "Pass Sendable arguments, or register the factory on the main actor for these."
+    case .factoryReturnedNil: "That means that there is none. To say why, have the factory throw an error instead."
+    case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
+    case .cycle:
+      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."
     case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
     case .contextGone:
       """
@@ -78,7 +144,8 @@ extension UDIExplanation: CustomStringConvertible {
       case .kept:
         "the \(className(finding)) that the provider in \(spell(place.path)) has made, registered at \(site(finding))"
       case .override: "\(article(finding)) that a test has put in \(spell(place.path)), at \(site(finding))"
-      case .provider, .dead: "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
+      case .provider, .dead, .replaced, .withdrawn:
+        "the provider in \(spell(place.path)) makes one, registered at \(site(finding))"
       }
     guard let other = equallyNear.first else { return "\(key) is there: \(what)." }
     return """
@@ -105,7 +172,8 @@ extension UDIExplanation: CustomStringConvertible {
 // MARK: - What each context has
 
 extension UDIExplanation {
-  private var details: [String] {
+  /// Lines about the contexts that were looked at.
+  var details: [String] {
     guard !contextPath.isEmpty else { return [] }
     let count = contexts.count + emptyCount + omittedCount
     let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
@@ -125,7 +193,12 @@ extension UDIExplanation {
       switch finding.kind {
       case .live: "a \(className(finding)), bound"
       case .dead:
-        "a \(className(finding)), dead\(finding.deadFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+        "a \(className(finding)), dead\(finding.goneFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+      case .replaced, .withdrawn:
+        """
+        a \(className(finding)), \(spell(endOf: finding))\(finding.goneFor.map { " \(describe(seconds: $0)) ago" } ?? "") and \
+        \(finding.isAlive ? "still alive" : "dead by now"), bound
+        """
       case .kept: "a \(className(finding)), kept by the \(describeProvider(finding)) registered"
       case .provider: "the \(describeProvider(finding)) registered"
       case .override: "a \(className(finding)), put there by a test,"
@@ -135,8 +208,18 @@ extension UDIExplanation {
   }
 
   private func describeProvider(_ finding: Finding) -> String {
-    let arguments = finding.argumentTypes.isEmpty ? "" : ", which wants \(spell(arguments: finding.argumentTypes)),"
-    return "provider (\(finding.lifetime ?? ""))\(arguments)"
+    var facts: [String] = []
+    if !finding.argumentTypes.isEmpty { facts.append("which wants \(spell(arguments: finding.argumentTypes))") }
+    if let failure = finding.failure {
+      facts.append("whose factory failed \(circumstances(failure)) (\(oneLine(failure.message)))")
+    }
+    return "provider (\(finding.lifetime ?? ""))\(facts.isEmpty ? "" : ", \(facts.joined(separator: ", ")),")"
+  }
+
+  /// With which arguments a factory failed, and when.
+  private func circumstances(_ failure: Failure) -> String {
+    let arguments = failure.argumentTypes.isEmpty ? "" : "with \(spell(arguments: failure.argumentTypes)), "
+    return "\(arguments)\(describe(seconds: failure.age)) ago"
   }
 
   private func describe(seconds: Double) -> String {
@@ -171,6 +254,11 @@ extension UDIExplanation {
   private func spell(_ name: String?) -> String { name.map { "named \($0)" } ?? "without a name" }
   private func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
+  }
+  /// How a binding was ended by another one.
+  private func spell(endOf finding: Finding) -> String {
+    let site = "\(finding.endFileID ?? "?"):\(finding.endLine ?? 0)"
+    return finding.kind == .withdrawn ? "withdrawn by the bind at \(site)" : "replaced at \(site)"
   }
   private func site(_ finding: Finding) -> String { "\(finding.fileID):\(finding.line)" }
   private func className(_ finding: Finding) -> String { finding.className ?? "object" }

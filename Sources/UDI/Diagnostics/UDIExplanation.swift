@@ -17,9 +17,14 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case cameLater(Place)
     /// What was bound is dead.
     case dead(Place)
+    /// Another instance was bound in its place, which is gone, too. Mostly the one that was replaced is still alive
+    /// (``Finding/isAlive``).
+    case replaced(Place)
+    /// The instance was bound in another context, which withdrew it here.
+    case withdrawn(Place)
     /// The type is only registered under other names, nil standing for none.
     case otherNames([String?])
-    /// An object that is of the type asked for is registered, but as another one.
+    /// An object that is of the type asked for is registered, but as another one; or a provider is that makes such.
     case otherType(Place)
     /// It is registered in the same tree where this lookup does not look; the nearest such place.
     case outOfReach(Place)
@@ -33,8 +38,14 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case argumentsNotHashable([String])
     /// The provider's factory runs on the main actor alone, and the lookup did not.
     case onlyOnMainActor
+    /// It is registered as a type that is not `Sendable`, and the lookup is for a `Sendable` one.
+    case notSendable
+    /// An argument may not be `Sendable`, and the factory, which runs anywhere, was registered for one that is; the argument's type.
+    case argumentNotSendable(String)
     /// The provider's factory returned nil.
     case factoryReturnedNil
+    /// The provider's factory threw an error the last time, and has made nothing since; what the error said.
+    case failed(Place, message: String)
     /// What it takes to make the dependency takes the dependency: the keys from there to there.
     case cycle([String])
     /// What the provider of another type made does not conform to the type asked for; the name of the type it makes.
@@ -51,6 +62,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
       case live
       /// A binding whose object has died.
       case dead
+      /// A binding in whose place another instance was bound.
+      case replaced
+      /// A binding that was withdrawn when its instance was bound in another context.
+      case withdrawn
       /// What a provider made and keeps, or somebody else keeps.
       case kept
       /// A provider that has made nothing, or keeps nothing.
@@ -75,8 +90,26 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let fileID: String
     /// The line of that call, from 1.
     public let line: Int
-    /// For how long it is dead, in seconds, at least; nil where that was not noticed before.
-    public let deadFor: Double?
+    /// Whether there is an object that is alive. That of a binding that was replaced or withdrawn may be.
+    public let isAlive: Bool
+    /// How long ago the binding was found dead, replaced or withdrawn, in seconds; nil where that was not noticed before.
+    public let goneFor: Double?
+    /// The file of the call that replaced or withdrew the binding, as `#fileID` gives it.
+    public let endFileID: String?
+    /// The line of that call, from 1.
+    public let endLine: Int?
+    /// How the provider's factory failed the last time; nil if it has made something since, or never failed.
+    public let failure: Failure?
+  }
+
+  /// How a factory failed.
+  public struct Failure: Sendable, Hashable, Codable {
+    /// What the error said, at most its first 1,000 characters; or that the factory returned nil.
+    public let message: String
+    /// The types of the arguments that the factory was given besides the context.
+    public let argumentTypes: [String]
+    /// How long ago that was, in seconds.
+    public let age: Double
   }
 
   /// A context that was looked at.
@@ -120,4 +153,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public let equallyNear: [Place]
   /// How many there are that are as near as the answer.
   public let equallyNearCount: Int
+  /// Whether records were kept when this was made: see ``UDIRecording/isOn``. Without them a binding that has died may have left no trace,
+  /// so that the cause can be wrong; the description then says so.
+  public let wasRecording: Bool
 }

@@ -8,7 +8,7 @@ public struct UDIMisuse: Sendable, CustomStringConvertible {
     /// An object used a verb after the context was gone that it is attached to and that owned it.
     case contextGone
     /// A lookup that throws nothing found a provider, but got no instance from it: the message says why. The place is that of the
-    /// registration.
+    /// registration. A factory that returns nil is no misuse.
     case notMade
     /// A value was made under a lifetime that keeps instances weakly, which no value can be. The place is that of the registration.
     case valueHeldWeakly

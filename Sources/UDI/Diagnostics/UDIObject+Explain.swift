@@ -1,6 +1,22 @@
-/// Asking why as an object does it: from its effective context.
+/// Asking why as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Explain.swift`.
 extension UDIObject {
   /// Explains what a lookup from the object's effective context gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  public func explain<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
+      $0.explain(type, named: name, search: search)
+    }
+  }
+
+  /// Explains what a lookup from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -17,6 +33,25 @@ extension UDIObject {
   }
 
   /// Explains what a lookup with arguments from the object's effective context gives, and why.
+  ///
+  /// - Parameters:
+  ///   - type: The type that is looked up.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A value whose description begins with the cause.
+  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  public func explain<Dependency: Sendable, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> UDIExplanation {
+    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
+      $0.explain(type, named: name, search: search, with: argument, repeat each more)
+    }
+  }
+
+  /// Explains what a lookup with arguments from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -50,11 +85,11 @@ extension UDIAttachment {
 
   /// The error of a lookup by this attachment's object, which may be attached to nothing.
   @usableFromInline
-  func explained(_ error: any Error, _ type: Any.Type, _ name: UDIName?, owner: Any.Type) -> any Error {
+  func explained(_ error: any Error, _ asker: Asker) -> any Error {
+    guard let error = error as? UDILinkError else { return error }
     // What a factory asked for was looked up from its context.
-    guard let error = error as? UDILinkError, case .none = place,
-      error.explanation.typeName == TypeIdentity.of(type).name, error.explanation.name == name?.description
-    else { return error }
-    return UDILinkError(explanation: error.explanation.blaming(unattached: owner))
+    guard case .none = place, error.chain.count == 1 else { return error.seen(by: asker) }
+    let explanation = error.explanation.blaming(unattached: type(of: asker.object))
+    return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
   }
 }

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Whether the library remembers bindings whose objects have died, for ``UDIExplanation`` to tell of them.
+/// Whether the library remembers bindings that are gone, so that a ``UDIExplanation`` can tell of them.
 ///
-/// A lookup that finds a dead object forgets its binding. While recording is on it leaves a short record: what was bound, in which
-/// context, where in the source, and when that was found dead. Records keep no object and no context alive, and the oldest go when there are
-/// more than ``capacity``.
+/// While recording is on, a binding leaves a short record when its object has died, when another instance is bound in its place, and
+/// when it is withdrawn because its instance is bound in another context. The record says what was bound, in which context and where in the
+/// source; when it went; and which line replaced or withdrew it. Records keep no object and no context alive, and the oldest go when there
+/// are more than ``capacity``.
 ///
 /// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost the same either way, down to
 /// the instruction; a `bind` costs a little more while it is on.
@@ -20,7 +21,7 @@ public enum UDIRecording {
     get { flag.load(ordering: .relaxed) }
     set {
       flag.store(newValue, ordering: .relaxed)
-      if !newValue { Tree.change { _ in Deaths.removeAll() } }
+      if !newValue { Tree.change { _ in Records.removeAll() } }
     }
   }
 

@@ -33,6 +33,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let lifetime: String
     /// Whether it keeps an instance that it made without arguments.
     public let isMade: Bool
+    /// What the error said that its factory failed with the last time; nil if it has made something since, or never failed.
+    public let lastFailure: String?
     /// The file of the call that registered it, as `#fileID` gives it.
     public let fileID: String
     /// The line of that call, from 1.
@@ -65,8 +67,9 @@ extension UDISnapshot.Binding: CustomStringConvertible {
 }
 
 extension UDISnapshot.Provider: CustomStringConvertible {
-  /// The key, whether something is made, and the lifetime: `Shop.Store: made, context`.
+  /// The key, whether something is made, the lifetime, and how the factory failed: `Shop.Store: made, context`.
   public var description: String {
-    "\(name.map { "\(typeName) named \($0)" } ?? typeName): \(isMade ? "made" : "not made"), \(lifetime)"
+    let failure = lastFailure.map { ", failed last time: \(oneLine($0))" } ?? ""
+    return "\(describeKey(typeName, name)): \(isMade ? "made" : "not made"), \(lifetime)\(failure)"
   }
 }

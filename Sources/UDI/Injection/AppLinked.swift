@@ -10,7 +10,7 @@ public struct AppLinked<Dependency> {
   @usableFromInline var replacement: Dependency?
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -20,7 +20,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
   /// Not to be used: the dependency comes from the object that the property is in.
@@ -47,13 +47,14 @@ public struct AppLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       if let replacement = owner[keyPath: storage].replacement { return replacement }
       return AppContext.lookUp(
-        Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.search)
+        Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.reach,
+        owner[keyPath: storage].request.search)
     }
     set {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let old = owner[keyPath: storage].replacement
       owner[keyPath: storage].replacement = newValue
       withExtendedLifetime(old) {}
@@ -72,6 +73,6 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
   }
 }

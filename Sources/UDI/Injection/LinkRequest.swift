@@ -5,25 +5,17 @@ struct LinkRequest: Sendable {
   @usableFromInline let search: UDISearch?
   @usableFromInline let site: CallSite
   /// Whether it was declared for a `Sendable` type.
-  @usableFromInline let isSendable: Bool
+  @usableFromInline let reach: Reach
 
-  /// Checks, in debug builds, that what is not `Sendable` is used on the main actor: the compiler does not check the isolation of what a
-  /// property wrapper does with the object it is in.
+  /// Stops the program, in release builds too, where what is not `Sendable` is used off the main actor: the compiler does not check the
+  /// isolation of what a property wrapper does with the object it is in.
   @inlinable
   @inline(__always)
-  func assertIsolation(_ type: Any.Type, _ owner: AnyObject) { assert(isSendable || isIsolated(type, owner)) }
+  func checkIsolation(_ type: Any.Type, _ owner: AnyObject) { if reach == .mainActor { stopElsewhere(type, owner) } }
 
   @usableFromInline
-  func isIsolated(_ type: Any.Type, _ owner: AnyObject) -> Bool {
-    if MainActorCheck.isOnMainActor { return true }
-    writeToStandardError(
-      """
-      \(site.fileID):\(site.line): \(String(reflecting: type)) is not Sendable, so this property of \(Swift.type(of: owner)) is \
-      for the main actor alone, to read and to set: make the type Sendable, or have the class belong to the main actor.
-      """)
-    // The last word has who knows all ways to be on the main actor, another queue's `sync` among them.
-    MainActor.assertIsolated()
-    return true
+  func stopElsewhere(_ type: Any.Type, _ owner: AnyObject) {
+    _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of a \(Swift.type(of: owner)): ")
   }
 
   /// The stamp of what was set and not looked up.
@@ -33,19 +25,37 @@ struct LinkRequest: Sendable {
   @inlinable
   @inline(never)
   func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
-    owner.lookUp(type, name, search, site)
+    owner.lookUp(type, name, reach, search, site)
+  }
+
+  /// A key path in debug builds. In release builds it is not even made: a read of what is kept would pay for it.
+  @inlinable
+  @inline(__always)
+  static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
+    var made: AnyKeyPath?
+    func make() -> Bool {
+      made = property()
+      return true
+    }
+    assert(make())
+    return made
   }
 
   /// Looks up what must be there.
+  ///
+  /// - Parameter property: What is stored for the property, to name it in a message.
   @inlinable
   @inline(never)
-  func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency {
-    do { return try owner.lookUpOrThrow(type, name, search, site) } catch { stop(error, owner) }
+  func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency {
+    do { return try owner.lookUpOrThrow(type, name, reach, search, site) } catch { stop(error, type, owner, property) }
   }
 
   /// Stops the program because what must be there is not.
   @usableFromInline
-  func stop(_ error: any Error, _ owner: AnyObject) -> Never {
-    fatalError("\(site.fileID):\(site.line): a \(type(of: owner)) cannot do without it: \(error)")
+  func stop(_ error: any Error, _ type: Any.Type, _ owner: AnyObject, _ property: AnyKeyPath?) -> Never {
+    let place = "\(site.fileID):\(site.line)"
+    if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
+    let key = describeKey(TypeIdentity.of(type).name, name)
+    fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
   }
 }

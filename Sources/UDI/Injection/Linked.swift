@@ -20,7 +20,7 @@ public struct Linked<Dependency> {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -30,7 +30,7 @@ public struct Linked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
   /// Not to be used: the dependency comes from the object that the property is in.
@@ -57,7 +57,7 @@ public struct Linked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
       if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
         owner[keyPath: storage].isOutOfDate(stamp)
@@ -70,7 +70,7 @@ public struct Linked<Dependency> {
       return owner[keyPath: storage].kept
     }
     set {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
@@ -87,7 +87,7 @@ extension Linked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
   }
 }
 

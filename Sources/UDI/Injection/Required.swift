@@ -13,7 +13,7 @@ public struct Required<Dependency> {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -23,7 +23,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
   /// Not to be used: the dependency comes from the object that the property is in.
@@ -50,12 +50,12 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
       if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
         owner[keyPath: storage].isOutOfDate(stamp)
       {
-        let found = owner[keyPath: storage].request.require(Dependency.self, owner)
+        let found = owner[keyPath: storage].request.require(Dependency.self, owner, LinkRequest.inDebug(storage))
         // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
         if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }
@@ -63,7 +63,7 @@ public struct Required<Dependency> {
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
@@ -80,7 +80,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
   }
 }
 

@@ -14,11 +14,16 @@
 /// and those of a context and of all above it, the outermost context's first.
 public struct UDIRules<Target> {
   private let context: UDIContext
+  /// Whether the compiler knew `Target` to be `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
+  private let reach: Reach
 
-  fileprivate init(_ context: UDIContext) { self.context = context }
+  fileprivate init(_ context: UDIContext, _ reach: Reach) {
+    self.context = context
+    self.reach = reach
+  }
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    let rule = Rule(isOnMainActor: isOnMainActor) { object, context in
+    let rule = Rule(reach, isOnMainActor: isOnMainActor) { object, context in
       // From `Any`, which also asks whether the conformance can be used here.
       guard let target = object as? Target else { return false }
       return apply(target, context)
@@ -46,7 +51,7 @@ extension UDIRules {
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
     search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: false) { Self.fill($0, property, $1, name, search) }
+    add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
   /// Adds a property that is to be filled, where it or the dependency belongs to the main actor; the rule is applied there only.
@@ -61,7 +66,10 @@ extension UDIRules {
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: true) { Self.fill($0, property, $1, name, search) }
+    Reach.mainActor.assertIsolation(Dependency.self)
+    // The path may hold a subscript's arguments.
+    let property = MainActorOwned(property)
+    return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
   /// Adds a block that fills what it wants.
@@ -83,9 +91,9 @@ extension UDIRules {
   @discardableResult
   public func injectOnMainActor(_ block: @escaping @MainActor (Target, UDIContext) -> Void) -> UDIRules {
     // Only called on the main actor, which `Rule.isOnMainActor` sees to.
-    let block = unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self)
+    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self))
     return add(isOnMainActor: true) {
-      block($0, $1)
+      block.value($0, $1)
       return true
     }
   }
@@ -93,9 +101,9 @@ extension UDIRules {
   // Static: a closure that held these rules would hold their context, which holds the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
-    _ name: UDIName?, _ search: UDISearch?
+    _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Bool {
-    guard let found = context.lookUp(Dependency.self, name, search) else { return false }
+    guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
     // Keeps the old value alive until the write is over: its `deinit` may touch the property.
     let old = target[keyPath: property]
     target[keyPath: property] = found
@@ -109,19 +117,41 @@ extension UDIContext {
   ///
   /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
   /// - Returns: The rules, to add to.
-  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self) }
+  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
 
-  /// Applies the rules of this context and of all above it to an object, the outermost context's first. What they need is looked up
-  /// from this context.
+  /// Begins or goes on with the rules for a class, or for a protocol, that is not `Sendable`; otherwise the same.
   ///
-  /// - Parameter object: The object.
+  /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
+  /// - Returns: The rules, to add to.
+  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
+
+  /// Applies the rules of this context and of all above it to a `Sendable` object, the outermost context's first. What they need is
+  /// looked up from this context.
+  ///
   /// Rules of the main actor are left out elsewhere. Set-up blocks of these contexts run before.
   ///
+  /// - Parameter object: The object.
   /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of those above it).
   @discardableResult
+  public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
+
+  /// Applies the rules of this context and of all above it to an object that is not `Sendable`, on the main actor; otherwise the same.
+  ///
+  /// The object may get what belongs to the main actor, and so has to stay there.
+  ///
+  /// - Parameter object: The object.
+  /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
+  /// - Complexity: O(levels, and rules of this context and of those above it).
+  @preconcurrency @MainActor
+  @discardableResult
   public func inject(into object: AnyObject) -> Int {
-    withNode { _ = $0.wake(self, .ancestors, for: nil) }
+    Reach.mainActor.assertIsolation(type(of: object))
+    return applyRules(to: object, .mainActor)
+  }
+
+  private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
+    withNode { $0.wake(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []
       var next: Node? = node
@@ -133,7 +163,8 @@ extension UDIContext {
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in
-      (isOnMainActor || !rule.isOnMainActor) && rule.apply(object, self)
+      (isOnMainActor || !rule.isOnMainActor) && (reach == .anywhere || rule.reach == .mainActor)
+        && rule.apply(object, self)
     }
   }
 }
@@ -142,10 +173,13 @@ extension UDIContext {
 final class Rule: @unchecked Sendable {
   // Unchecked: constants; where the closure may run is what `isOnMainActor` says.
   let isOnMainActor: Bool
+  /// Whether its target is `Sendable`, as far as the compiler knew.
+  let reach: Reach
   /// Applies the rule if the object is of its type, and says whether it filled something.
   let apply: (Any, UDIContext) -> Bool
 
-  init(isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
+  init(_ reach: Reach, isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
+    self.reach = reach
     self.isOnMainActor = isOnMainActor
     self.apply = apply
   }

@@ -13,7 +13,7 @@ public struct WeaklyLinked<Dependency> {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which debug builds check whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -23,7 +23,7 @@ public struct WeaklyLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: false)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
   /// Not to be used: the dependency comes from the object that the property is in.
@@ -50,7 +50,7 @@ public struct WeaklyLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
@@ -60,7 +60,7 @@ public struct WeaklyLinked<Dependency> {
       return found
     }
     set {
-      owner[keyPath: storage].request.assertIsolation(Dependency.self, owner)
+      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       keep(newValue, owner, storage, LinkRequest.pinned)
     }
   }
@@ -77,7 +77,7 @@ extension WeaklyLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), isSendable: true)
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
   }
 }
 

@@ -2,7 +2,8 @@
 ///
 /// Two keys are the same exactly when `String(reflecting:)` of their types and their names are: nested, generic and
 /// private types and types of the same name in different modules are told apart. For private and local types the
-/// string is exact within one process, not across two.
+/// string is exact within one process, not across two. `Sendable` and other marker protocols leave no trace at run time: `any P` and
+/// `any P & Sendable` are one key.
 public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?

@@ -19,6 +19,8 @@ public struct UDIName: Hashable, Sendable {
     /// Strings, by far the most frequent, need neither a dynamic cast nor memory of their own.
     case text(String)
     case other(NameBox)
+    /// A value of the main actor's.
+    case token(NameToken)
   }
 
   private let value: Value
@@ -32,26 +34,38 @@ public struct UDIName: Hashable, Sendable {
 
   /// Makes a name of any value.
   ///
+  /// A value that is not equal to itself, such as NaN, makes a new name each time; copies of that are the same name.
+  ///
   /// - Parameter value: What the name stands for; equal values of one type are the same name.
   public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
-    self.init(any: value)
-  }
-
-  /// Makes a name of a value whose `Hashable` conformance belongs to the main actor, as that of every enum in a module
-  /// whose default isolation is the main actor.
-  ///
-  /// - Parameter value: What the name stands for. Its `==` and `hash(into:)` are called wherever the name is used, so
-  ///   they must not touch main-actor state; the ones the compiler writes do not.
-  @preconcurrency @MainActor
-  public init<Wrapped: Hashable>(_ value: Wrapped) {
-    self.init(any: value)
-  }
-
-  private init(any value: some Hashable) {
     if let text = value as? String {
       self.init(value: .text(text))
     } else {
       self.init(value: .other(NameBox(value)))
+    }
+  }
+
+  /// Makes a name of a value that belongs to the main actor, or whose `Hashable` conformance does, as that of every enum in a
+  /// module whose default isolation is the main actor.
+  ///
+  /// The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name may be used anywhere.
+  /// The value is released on the main actor.
+  ///
+  /// Which initialiser is called depends on the type as the compiler sees it: this one where the type is not known to be
+  /// `Sendable`, in a generic function for example. Names that were made by different initialisers are different, whatever
+  /// their values, unless the values are strings or `Int`s.
+  ///
+  /// - Parameter value: What the name stands for; equal values of one type are the same name. As with a key of a dictionary,
+  ///   what its `==` and `hash(into:)` see must not change afterwards.
+  @preconcurrency @MainActor
+  public init<Wrapped: Hashable>(_ value: Wrapped) {
+    Reach.mainActor.assertIsolation(Wrapped.self)
+    if let text = value as? String {
+      self.init(value: .text(text))
+    } else if let number = value as? Int {
+      self.init(value: .other(NameBox(number)))
+    } else {
+      self.init(value: .token(.of(value)))
     }
   }
 
@@ -87,23 +101,28 @@ extension UDIName: CustomStringConvertible {
   public var description: String {
     switch value {
     case .text(let text): "\"\(oneLine(text))\""
-    case .other(let other): oneLine(String(describing: other.value.base))
+    case .other(let box): box.description
+    case .token(let token): token.description
     }
   }
 }
 
 /// Any other value than a string. Behind a reference, so that a name, which most lookups do not have, takes little room.
-private final class NameBox: Hashable, @unchecked Sendable {
-  // Unchecked: `UDIName.init` takes `Sendable` values, or, on the main actor, values whose conformance may be isolated
-  // to it. Of the latter only `==` and `hash` are used, which its documentation says, and never while a lock is held.
-  let value: AnyHashable
+final class NameBox: Hashable, @unchecked Sendable {
+  // Unchecked: a name has one only of a `Sendable` value, and a `NameToken` uses its own as it says there.
+  private let value: AnyHashable
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }
 
-  /// `AnyHashable` alone would find 1 and 1.0 equal.
   static func == (left: NameBox, right: NameBox) -> Bool {
-    type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
+    // A name is equal to itself, also where its value is not: NaN, for example.
+    if left === right { return true }
+    // `AnyHashable` alone would find 1 and 1.0 equal.
+    return type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
   }
 
   func hash(into hasher: inout Hasher) { hasher.combine(value) }
+
+  /// The value as it describes itself, in one line.
+  var description: String { oneLine(String(describing: value.base)) }
 }

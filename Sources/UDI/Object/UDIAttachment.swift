@@ -19,10 +19,10 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) var isWeak = false
   /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
   private nonisolated(unsafe) var comesFromLook = false
-  /// Guarded by `lock`: the contexts that own the object: mostly the one whose provider made it.
-  private nonisolated(unsafe) var owners: [Owner] = []
+  /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
+  private(set) nonisolated(unsafe) var owners: [Owner] = []
 
-  private struct Owner {
+  struct Owner {
     weak var context: UDIContext?
   }
 
@@ -44,6 +44,7 @@ public final class UDIAttachment: Sendable {
   deinit {
     guard owner.load(ordering: .relaxed) != 0 else { return }
     Tree.change { garbage in
+      noteHolding(false)
       withdraw(where: { _ in true }, &garbage)
       // What a context's `bind` registered of the object goes with it, too.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
@@ -60,6 +61,9 @@ extension UDIAttachment {
   var context: UDIContext? {
     if case .attached(let context) = place { context } else { nil }
   }
+
+  /// The same, but nil where the object does not hold it.
+  var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   enum Place {
     case attached(UDIContext)
@@ -79,9 +83,13 @@ extension UDIAttachment {
 
   /// Attaches to another context, or to none, and withdraws what the object bound until now.
   ///
-  /// - Parameter context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
-  func attach(to context: UDIContext?) {
+  /// - Parameters:
+  ///   - object: The object whose attachment it is.
+  ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
+  ///   - site: The call, or the registration, that leads to it, if known.
+  func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in
+      if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
       withdraw(where: { context == nil || !$0.isMulti }, &garbage)
       place(in: context, &garbage)
       unsafe comesFromLook = Tree.isLooking
@@ -89,28 +97,31 @@ extension UDIAttachment {
     }
   }
 
-  /// Notes that a context owns the object. From then on the object holds neither that context nor one above it.
+  /// Notes that a context owns the object. From then on the object holds neither that context nor one above it, wherever they are
+  /// moved.
   func setOwner(_ context: UDIContext) {
     Tree.change { garbage in
       let alive = lock.withLock { unsafe owners.compactMap(\.context) }
       Schedule.reached(.loadedToLook)
-      lock.withLock { unsafe owners = (alive + [context]).map { Owner(context: $0) } }
+      let all = alive.contains(context) ? alive : alive + [context]
+      lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
       // Loaded from weak references, and so perhaps the last ones.
       for owner in alive { garbage.add(owner) }
-      guard let present = lock.withLock({ unsafe attached }) else { return }
-      place(in: present, &garbage)
-      garbage.add(present)
+      placeAgain(&garbage)
     }
   }
 
   /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
   private func place(in context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
+    var isOwned = false
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
+      isOwned = true
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
       Schedule.reached(.loadedToLook)
       garbage.add(owner)
     }
+    noteHolding(isOwned && context != nil && !leadsToOwner)
     let old = lock.withLock {
       let old = unsafe attached
       unsafe attached = leadsToOwner ? nil : context
@@ -121,18 +132,50 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
+  /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached by its factory, or
+  /// later, to a context that does not lead to its owner; few programs have one. An attachment that dies takes itself out.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<HoldingEntry>()
+
+  /// Notes whether the object is owned and holds a context. Under the tree lock.
+  private func noteHolding(_ holds: Bool) {
+    let entry = HoldingEntry(attachment: Unretained(self))
+    if holds {
+      if unsafe Self.holding.find(entry.key) == nil { unsafe Self.holding.insert(entry) }
+    } else if unsafe !Self.holding.isEmpty {
+      unsafe Self.holding.remove(entry.key)
+    }
+  }
+
+  /// Has owned objects let go of contexts that have come to lead to their owners, and so would keep the objects alive for ever.
+  /// Under the tree lock, after a context was moved.
+  static func breakCircles(_ garbage: inout Garbage) {
+    if unsafe holding.isEmpty { return }
+    var all: [Unretained<UDIAttachment>] = []
+    unsafe holding.forEach { all.append($0.attachment) }
+    for attachment in all { attachment.read { $0.placeAgain(&garbage) } }
+  }
+
+  /// Holds its context weakly if that leads to the owner by now. Under the tree lock.
+  private func placeAgain(_ garbage: inout Garbage) {
+    guard let present = lock.withLock({ unsafe attached }) else { return }
+    place(in: present, &garbage)
+    garbage.add(present)
+  }
+
   /// Looks up a dependency from the attached context without retaining it: it cannot go while the lock is held. Nothing of
   /// the user's runs meanwhile.
   ///
   /// - Returns: Nil where there is no context, or where something dead was found and has to be cleaned up.
   @inline(__always)
-  func attempt(_ type: TypeToken, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
+  func attempt(
+    _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer? {
     lock.lock()
     guard let context = unsafe attached else {
       lock.unlock()
       return nil
     }
-    let answer = context.withNode { unsafe $0.attempt(type.id, isExact: type.isExact, search, into: memory) }
+    let answer = context.withNode { unsafe $0.attempt(type.id, LookupForm(type, reach), search, into: memory) }
     lock.unlock()
     switch answer {
     case .dead, .asleep, .provided: return nil
@@ -192,6 +235,12 @@ extension UDIAttachment {
 
   /// A binding of another instance that this object made leaves the tree. Under the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
+}
+
+private struct HoldingEntry: CompactTableElement {
+  let attachment: Unretained<UDIAttachment>
+  var key: UInt { attachment.address }
+  static func hash(_ key: UInt) -> UInt { scrambled(key) }
 }
 
 private struct HelperEntry: CompactTableElement {

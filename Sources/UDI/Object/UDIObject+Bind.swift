@@ -20,7 +20,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
+    ) {
       add($0, in: nil)
     }
   }
@@ -41,7 +43,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
+    ) {
       add($0, in: nil)
     }
   }
@@ -63,7 +67,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
+    ) {
       add($0, in: contexts)
     }
   }
@@ -85,7 +91,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
+    ) {
       add($0, in: contexts)
     }
   }

@@ -21,7 +21,7 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, name, search, CallSite(fileID, line)), in: property)
+    store(lookUp(Dependency.self, name, .anywhere, search, CallSite(fileID, line)), in: property)
   }
 
   /// Looks up a dependency that is not `Sendable` and keeps it in a property, on the main actor; otherwise the same.
@@ -40,7 +40,7 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, name, search, CallSite(fileID, line)), in: property)
+    store(lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line)), in: property)
   }
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
@@ -62,7 +62,7 @@ extension UDIObject {
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    property = lookUp(Dependency.self, name, search, CallSite(fileID, line))
+    property = lookUp(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
     return property != nil
   }
 
@@ -82,7 +82,7 @@ extension UDIObject {
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    property = lookUp(Dependency.self, name, search, CallSite(fileID, line))
+    property = lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
     return property != nil
   }
 
@@ -101,7 +101,7 @@ extension UDIObject {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(type, name, search, CallSite(fileID, line))
+    lookUp(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that is not `Sendable` to use it at once, on the main actor; otherwise the same.
@@ -119,7 +119,7 @@ extension UDIObject {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(type, name, search, CallSite(fileID, line))
+    lookUp(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
   /// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
@@ -145,7 +145,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and is not `Sendable`, on the main actor; otherwise the same.
@@ -164,7 +164,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type, whatever its name.
@@ -180,7 +180,7 @@ extension UDIObject {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    lookUpAll(type, nil, search, ofAnyName: true, CallSite(fileID, line))
+    lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type that is not `Sendable`, on the main actor; otherwise the same.
@@ -196,7 +196,7 @@ extension UDIObject {
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    lookUpAll(type, nil, search, ofAnyName: true, CallSite(fileID, line))
+    lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
@@ -214,7 +214,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    lookUpAll(type, name, search, ofAnyName: false, CallSite(fileID, line))
+    lookUpAll(type, name, .anywhere, search, ofAnyName: false, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency with one name and of a type that is not `Sendable`, on the main actor.
@@ -232,7 +232,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    lookUpAll(type, name, search, ofAnyName: false, CallSite(fileID, line))
+    lookUpAll(type, name, .mainActor, search, ofAnyName: false, CallSite(fileID, line))
   }
 }
 
@@ -242,13 +242,14 @@ extension UDIObject {
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) -> Dependency? {
+    reach.assertIsolation(type)
     let attachment = _attachedContext
     if name == nil {
       var found: Dependency?
       let answer = unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe attachment.answer(type, search, into: UnsafeMutableRawPointer($0))
+        unsafe attachment.answer(type, reach, search, into: UnsafeMutableRawPointer($0))
       }
       switch answer {
       case .object(let object)?: return object as? Dependency
@@ -257,7 +258,8 @@ extension UDIObject {
       default: break
       }
     }
-    return attachment.contextForLink("link", type, name, site, self)?.lookUp(type, name, search)
+    return attachment.contextForLink("link", type, name, site, self)?
+      .lookUp(type, name, reach, search, Asker(self, site))
   }
 
   @inlinable
@@ -273,21 +275,21 @@ extension UDIObject {
 
   @inlinable
   func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
   ) -> [Dependency] {
     _attachedContext.contextForLink("linkAll", type, name, site, self)?
-      .lookUpAll(type, name, search, ofAnyName: ofAnyName) ?? []
+      .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
   }
 
   @inlinable
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) throws -> Dependency {
     guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
-      throw UDIAttachment.goneError(type, name, search)
+      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
     }
-    do { return try context.lookUpOrThrow(type, name, search) } catch {
-      throw _attachedContext.explained(error, type, name, owner: Self.self)
+    do { return try context.lookUpOrThrow(type, name, reach, search) } catch {
+      throw _attachedContext.explained(error, Asker(self, site))
     }
   }
 }
@@ -297,8 +299,10 @@ extension UDIAttachment {
   ///
   /// - Returns: Nil where the context itself has to be asked.
   @usableFromInline
-  func answer(_ type: Any.Type, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer? {
-    unsafe attempt(.of(type), search, into: memory)
+  func answer(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer? {
+    unsafe attempt(.of(type), reach, search, into: memory)
   }
 
   /// The effective context. That it is none that the object is attached to, or that there is none any more, is reported.
@@ -343,7 +347,9 @@ extension UDIAttachment {
   }
 
   @usableFromInline
-  static func goneError(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?) -> any Error {
-    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone))
+  static func goneError(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
+  ) -> any Error {
+    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone)).seen(by: asker)
   }
 }

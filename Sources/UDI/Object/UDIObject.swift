@@ -10,7 +10,7 @@
 ///     link(\.clock)
 ///   }
 /// }
-/// let screen = Screen().attached(to: context)
+/// window.screen = Screen().attached(to: context)   // the window holds the screen; the context does not
 /// ```
 ///
 /// Plain classes conform in this way, and so do `Sendable` final classes. A `@MainActor` class declares
@@ -40,23 +40,29 @@ extension UDIObject {
   /// - Complexity: O(bindings withdrawn).
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
-    set {
-      let attachment = _attachedContext
-      attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-      attachment.attach(to: newValue)
-      if newValue != nil { didAttachContext() }
-    }
+    set { attach(to: newValue, at: nil) }
   }
 
-  /// Attaches the object to a context and returns it: `let screen = Screen().attached(to: context)`.
+  private func attach(to context: UDIContext?, at site: CallSite?) {
+    let attachment = _attachedContext
+    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    attachment.attach(self, to: context, at: site)
+    if context != nil { didAttachContext() }
+  }
+
+  /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
-  /// Keep what it returns: a context holds no object, and one that nobody holds is gone at once. To attach an object that is
-  /// held already, set ``attachedContext``.
+  /// Keep what it returns, in a stored property for example: a context holds no object, and one that nobody holds is gone at once.
+  /// A local constant holds it only until the constant is last used. To attach an object that is held already, set
+  /// ``attachedContext``.
   ///
-  /// - Parameter context: The context to attach to; see ``attachedContext`` for what happens.
+  /// - Parameters:
+  ///   - context: The context to attach to; see ``attachedContext`` for what happens.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   /// - Returns: The object.
-  public func attached(to context: UDIContext) -> Self {
-    attachedContext = context
+  public func attached(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) -> Self {
+    attach(to: context, at: CallSite(fileID, line))
     return self
   }
 

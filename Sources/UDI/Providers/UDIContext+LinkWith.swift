@@ -17,7 +17,7 @@ extension UDIContext {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, search, arguments, isFresh: false)
+    return lookUp(type, name, .anywhere, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -37,7 +37,7 @@ extension UDIContext {
   ) throws -> Dependency {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try lookUpOrThrow(type, name, .anywhere, search, arguments, isFresh: false)
   }
 
   /// Has a provider make another instance of a dependency, whatever its lifetime; what it keeps stays, and bindings do not count.
@@ -51,7 +51,7 @@ extension UDIContext {
   public func linkFresh<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(type, name, search, [], isFresh: true)
+    lookUp(type, name, .anywhere, search, [], isFresh: true)
   }
 
   /// Has a provider make another instance of a dependency with arguments; what it keeps stays.
@@ -70,7 +70,7 @@ extension UDIContext {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, search, arguments, isFresh: true)
+    return lookUp(type, name, .anywhere, search, arguments, isFresh: true)
   }
 
   /// Looks up a dependency by its key.
@@ -83,7 +83,7 @@ extension UDIContext {
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search)
+    lookUp(Dependency.self, key.name, .anywhere, search)
   }
 
   /// Looks up a dependency that must be there by its key.
@@ -97,7 +97,7 @@ extension UDIContext {
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, search)
+    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search)
   }
 
   /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
@@ -116,7 +116,7 @@ extension UDIContext {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, search, arguments, isFresh: false)
+    return lookUp(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
   /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
@@ -136,7 +136,7 @@ extension UDIContext {
   ) throws -> Dependency {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
   /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor; otherwise the same.
@@ -150,7 +150,7 @@ extension UDIContext {
   public func linkFresh<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(type, name, search, [], isFresh: true)
+    lookUp(type, name, .mainActor, search, [], isFresh: true)
   }
 
   /// Has a provider make another instance, with arguments, of a dependency that is not `Sendable`, on the main actor.
@@ -169,7 +169,7 @@ extension UDIContext {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, search, arguments, isFresh: true)
+    return lookUp(type, name, .mainActor, search, arguments, isFresh: true)
   }
 
   /// Looks up a dependency that is not `Sendable` by its key, on the main actor.
@@ -182,7 +182,7 @@ extension UDIContext {
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search)
+    lookUp(Dependency.self, key.name, .mainActor, search)
   }
 
   /// Looks up a dependency that must be there and is not `Sendable` by its key, on the main actor.
@@ -196,7 +196,7 @@ extension UDIContext {
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, search)
+    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search)
   }
 
   /// Looks up a dependency on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
@@ -210,7 +210,7 @@ extension UDIContext {
   public func linkOnMainActor<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
-    lookUp(type, name, search)
+    lookUp(type, name, .anywhere, search)
   }
 
   /// Looks up a dependency that must be there on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
@@ -225,7 +225,7 @@ extension UDIContext {
   public func requireOnMainActor<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, search)
+    try lookUpOrThrow(type, name, .anywhere, search)
   }
 }
 
@@ -234,23 +234,26 @@ extension UDIContext {
 extension UDIContext {
   @inlinable
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
+    _ asker: Asker? = nil
   ) -> Dependency? {
-    guard let (found, isExact) = try? provide(type, name, search, arguments, isFresh: isFresh, reports: true) else {
-      return nil
-    }
+    reach.assertIsolation(type)
+    guard
+      let (found, isExact) = try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker)
+    else { return nil }
     return found.value(as: type, isExact: isExact)
   }
 
   @inlinable
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
   ) throws -> Dependency {
+    reach.assertIsolation(type)
     do {
-      let (found, isExact) = try provide(type, name, search, arguments, isFresh: isFresh, reports: false)
+      let (found, isExact) = try provide(type, name, reach, search, arguments, isFresh: isFresh, reports: false)
       guard let dependency = found.value(as: type, isExact: isExact) else { throw Provider.nothing }
       return dependency
-    } catch { throw explained(error, type, name, search) { $0 is Dependency } }
+    } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
   }
 
   /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.
@@ -260,24 +263,29 @@ extension UDIContext {
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @usableFromInline
   func provide(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool, reports: Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
+    reports: Bool, _ asker: Asker? = nil
   ) throws -> (Made, isExact: Bool) {
     let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
     while true {
       let target = withNode { node in
         node.wake(self, search, for: key.id)
-        return node.nearestTarget(key.id, type, search, skipsBindings: isFresh)
+        return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh)
       }
       switch target {
       case nil: throw ProviderFailure.nothing
       case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
+      case .refused(let entry):
+        if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
+        throw ProviderFailure.notSendable
       case .substituted(let made, let isExact): return (made, isExact)
       case .provider(let provider):
         do {
+          try provider.rejectArguments(arguments, of: reach)
           if let made = try provider.obtain(self, arguments, isFresh: isFresh) { return (made, provider.makes(type)) }
         } catch {
-          if reports { report(error, provider, type, search) }
+          if reports { report(error, provider, type, search, asker) }
           throw error
         }
       }
@@ -290,17 +298,22 @@ extension Node {
   enum Target {
     /// A live instance, which needs none.
     case bound(AnyObject)
+    /// The lookup is for a `Sendable` type, and this was registered without `Sendable`.
+    case refused(Entry)
     /// What a test has put there, which needs none either.
     case substituted(Made, isExact: Bool)
     case provider(Provider)
   }
 
   /// The live binding or the provider that a lookup ends at.
-  func nearestTarget(_ key: UInt64, _ type: Any.Type, _ search: UDISearch?, skipsBindings: Bool) -> Target? {
+  func nearestTarget(
+    _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
+  ) -> Target? {
     Tree.change { garbage in
       while let reference = nearestEntry(key, search ?? self.search) {
         let entry = reference.object
         garbage.add(entry)
+        if entry.registered.isRefused(to: reach) { return .refused(entry) }
         switch entry.kind {
         case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
         case .observed, .owned, .boxed:
@@ -312,10 +325,13 @@ extension Node {
           if let object = entry.object {
             guard skipsBindings else { return .bound(object) }
             Schedule.reached(.loadedToLook)
-            garbage.add(object)
-            return entry.node?.provider(key).map(Target.provider)
+            garbage.add(object, of: entry)
+            guard let behind = entry.node?.provider(key) else { return nil }
+            garbage.add(behind)
+            return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
           }
           entry.withdraw(&garbage)
+        case .setUp: return nil
         }
       }
       return nil

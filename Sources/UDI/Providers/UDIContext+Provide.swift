@@ -27,10 +27,9 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let provider = Factory(description, { _ in value }, nil)
-    add(provider, Made(value))
-    return .of(provider)
+    return .of(add(provider, Made(value)), .anywhere)
   }
 
   /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
@@ -50,19 +49,27 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let provider = Factory(description, { _ in value }, nil)
-    add(provider, Made(value))
-    return .of(provider)
+    return .of(add(provider, Made(value)), .mainActor)
   }
 
-  /// Adds a provider that has made what it keeps.
+  /// Registers a provider that has made what it keeps.
+  ///
+  /// - Returns: As ``add(_:)``.
   @usableFromInline
-  func add(_ provider: Provider, _ made: Made) {
+  func add(_ provider: Provider, _ made: Made) -> Provider {
+    // Before it is attached, which what is not taken must not be.
+    switch change({ node, garbage in node.leftBySetUp(provider.key, &garbage) }) {
+    case .provider(let other): return other
+    case .binding: return provider
+    case nil: break
+    }
     provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
     // Before anybody can find it.
     provider.attach(made, to: self, isOwned: true)
-    add(provider)
+    return add(provider)
   }
 }

@@ -97,20 +97,15 @@ final class DefaultLifetime: Sendable {
 /// }
 /// AppContext.install(NetworkModule())
 /// ```
+///
+/// Declare a public module `Sendable`, so that it can be installed from anywhere; for one that is not public the compiler finds that out.
+///
+/// The same module is installed once in a context, and a ``UDIContext/defaultLifetime`` that it sets is for the module alone.
 public protocol UDIModule {
-  /// Registers what the module offers.
+  /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
   ///
   /// - Parameter context: Where to.
   func register(in context: UDIContext)
-}
-
-extension UDIContext {
-  /// Has modules register what they offer, one after the other.
-  ///
-  /// - Parameter modules: The modules; what a later one registers replaces what an earlier one did under the same key.
-  public func install(_ modules: any UDIModule...) {
-    for module in modules { module.register(in: self) }
-  }
 }
 
 // MARK: - Setting up
@@ -122,6 +117,13 @@ extension UDIContext {
   /// The block registers, binds, and may link; its own lookups see what it has done so far. Other threads that look something up
   /// meanwhile wait until it has ended. A block that is given while another one waits to run runs after that.
   ///
+  /// What was registered by hand stays, so that a test can put a fake in before the block runs: while the block runs, `register`, `provide`,
+  /// `bind` and `multiBind` on its thread neither replace nor hide a provider or a live binding that is in this context under the same key
+  /// and did not come from a set-up block of this context. `register` and `provide` then return the registration of the provider that
+  /// stays, so that `implements` chained to it serves the other type from that one; where a binding stays, the registration that they
+  /// return is not in the tree, and `implements` does nothing. What the block itself registered, or another block of this context, is
+  /// replaced as ever. A module that the block installs counts as the block.
+  ///
   /// - Parameter block: Gets this context.
   public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) {
     add(SetUp.Block(isOnMainActor: false, body: block))
@@ -132,7 +134,8 @@ extension UDIContext {
   ///
   /// - Parameter block: Gets this context.
   public func setUpOnMainActor(_ block: @escaping @MainActor (UDIContext) -> Void) {
-    add(SetUp.Block(isOnMainActor: true, body: unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self)))
+    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self))
+    add(SetUp.Block(isOnMainActor: true) { block.value($0) })
   }
 
   /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and

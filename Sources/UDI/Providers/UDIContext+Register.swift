@@ -27,7 +27,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -41,10 +44,10 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false,
+      completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory of something that is not `Sendable`, on the main actor.
@@ -58,7 +61,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -71,11 +77,12 @@ extension UDIContext {
     _ factory: @escaping (UDIContext) throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true,
+      completes: onCreate != nil)
     let provider = Factory(description, factory, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory that runs on the main actor only.
@@ -91,7 +98,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -105,12 +115,12 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true,
+      completes: onCreate != nil)
     let provider = Factory(
       description, unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self),
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory that needs no context.
@@ -124,7 +134,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -138,11 +151,11 @@ extension UDIContext {
     onCreate: (@Sendable (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false,
+      completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory that needs no context, of something that is not `Sendable`, on the main actor.
@@ -156,7 +169,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -169,12 +185,13 @@ extension UDIContext {
     _ factory: @escaping () throws -> Dependency?,
     onCreate: ((UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true,
+      completes: onCreate != nil)
     let factory = factory
     let provider = Factory(description, { _ in try factory() }, onCreate)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory that needs no context and runs on the main actor only.
@@ -190,7 +207,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     If it needs a context, let it take one: a context that it captures is kept by the factory, and so, where the factory is
+  ///     registered in that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -204,21 +224,29 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: onCreate != nil)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true,
+      completes: onCreate != nil)
     let factory = unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
     let provider = Factory(
       description, { _ in try factory() },
       onCreate.map { unsafe unsafeBitCast($0, to: ((UDIContext, Dependency) -> Void).self) })
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
+  /// Registers a provider.
+  ///
+  /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.
   @usableFromInline
-  func add(_ provider: Provider) {
-    let storages = change { node, garbage in
+  func add(_ provider: Provider) -> Provider {
+    let (registered, storages) = change { node, garbage -> (Provider, [any UDIStorage]) in
       node.remember(self)
-      return node.register(provider, &garbage)
+      switch node.leftBySetUp(provider.key, &garbage) {
+      case .provider(let other): return (other, [])
+      case .binding: return (provider, [])
+      case nil: return (provider, node.register(provider, &garbage))
+      }
     }
     for storage in storages { storage.reset() }
+    return registered
   }
 }

@@ -17,7 +17,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -28,11 +31,10 @@ extension UDIContext {
     _ factory: @escaping @Sendable (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments, and something to call afterwards.
@@ -46,7 +48,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -60,12 +65,11 @@ extension UDIContext {
     onCreate: @escaping @Sendable (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: false, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, on the main actor.
@@ -79,7 +83,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable @preconcurrency @MainActor
@@ -89,12 +96,12 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
     let (types, make) = erase(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory with arguments of something that is not `Sendable`, and something to call afterwards, on the main actor.
@@ -108,7 +115,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -121,13 +131,13 @@ extension UDIContext {
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: true)
     let (types, make) = erase(factory)
     let complete = eraseCompletion(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .mainActor)
   }
 
   /// Registers a factory with arguments that runs on the main actor only.
@@ -143,7 +153,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
@@ -154,11 +167,10 @@ extension UDIContext {
     _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: false)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: false)
     let (types, make) = eraseOnMainActor(factory)
     let provider = ArgumentFactory(description, argumentTypes: types, make, nil)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 
   /// Registers a factory with arguments that runs on the main actor only, and something to call afterwards.
@@ -174,7 +186,10 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     If it throws or returns nil, `link` gives nil and reports it, and `require` throws.
+  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
+  ///     that context, by itself for ever.
+  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports it, and `require` throws the same error.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
   ///     refer to each other. Other threads may have got an instance that is kept before.
   /// - Returns: A handle: to serve other types from it, or to take it back.
@@ -188,11 +203,10 @@ extension UDIContext {
     onCreate: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), CallSite(fileID, line), isOnMainActor: true, completes: true)
+      type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: true, completes: true)
     let (types, make) = eraseOnMainActor(factory)
     let complete = eraseCompletionOnMainActor(onCreate)
     let provider = ArgumentFactory(description, argumentTypes: types, make, complete)
-    add(provider)
-    return .of(provider)
+    return .of(add(provider), .anywhere)
   }
 }

@@ -73,8 +73,8 @@ public struct UDILifetime: Sendable {
   /// An instance is made at every link. The factory gets the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance is shared within one outermost link and everything that is linked during it. The factory gets the
-  /// context that asked first.
+  /// An instance is shared within one outermost link and everything that is linked during it, values included. The factory gets the
+  /// context that asked first; to ask for the instance while it is being made is a cycle, in whichever context.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
   /// An instance is kept as long as somebody outside holds it, and then made anew. Only for classes: a value is made at every
@@ -109,17 +109,29 @@ extension UDILifetime: CustomStringConvertible {
 /// ```swift
 /// /// Keeps an instance for some time.
 /// final class Expiring: UDIStorage {
-///   private let kept = Mutex<(made: UDIMade, until: ContinuousClock.Instant)?>(nil)
+///   private typealias Kept = (made: UDIMade, until: ContinuousClock.Instant)
+///   private let kept = Mutex<Kept?>(nil)
 ///   func load() -> UDIMade? { kept.withLock { $0.flatMap { .now < $0.until ? $0.made : nil } } }
-///   func store(_ made: UDIMade) { kept.withLock { $0 = (made, .now + .seconds(60)) } }
-///   func reset() { kept.withLock { $0 = nil } }
+///   func store(_ made: UDIMade) { replace(with: (made, .now + .seconds(60))) }
+///   func reset() { replace(with: nil) }
+///   private func replace(with new: Kept?) {
+///     // The old instance is released after the lock: its `deinit` may use this storage.
+///     let old = kept.withLock { kept in
+///       defer { kept = new }
+///       return kept
+///     }
+///     withExtendedLifetime(old) {}
+///   }
 /// }
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once.
+/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once, and what was
+/// stored before a reset, or by another provider, is given to nobody.
 public protocol UDIStorage: AnyObject, Sendable {
   /// The instance that is kept.
+  ///
+  /// Asked when somebody links, and now and then where there are many sets of arguments, to forget those that nothing is kept for.
   ///
   /// - Returns: Nil where there is none, or none any more: then one is made.
   func load() -> UDIMade?
@@ -129,13 +141,39 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// - Parameter made: The instance.
   func store(_ made: UDIMade)
 
-  /// Lets go of the instance: the context was reset, or the provider went.
+  /// Lets go of the instance: the context was reset, or the provider went. May be called more than once for that, and while another
+  /// thread is in ``store(_:)``.
   func reset()
 }
 
 /// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
 public struct UDIMade: Sendable {
-  let made: Made
-  /// The `id` of the provider that made it.
-  let provider: UInt
+  private let instance: Instance
+  /// Says for which provider and arguments it was made, and between which resets of those: see `CustomStorage`.
+  let generation: UInt
+
+  init(made: Made, _ reach: Reach, generation: UInt) {
+    instance = Instance(made, reach)
+    self.generation = generation
+  }
+
+  var made: Made { instance.made }
+
+  /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
+  private final class Instance: Sendable {
+    // Written in `init` and `deinit` alone.
+    private nonisolated(unsafe) var content: Made?
+    private let reach: Reach
+
+    init(_ made: Made, _ reach: Reach) {
+      unsafe content = made
+      self.reach = reach
+    }
+
+    var made: Made { unsafe content.unsafelyUnwrapped }
+
+    deinit {
+      if reach == .mainActor { unsafe releaseOnMainActor(content.take() as Any) }
+    }
+  }
 }

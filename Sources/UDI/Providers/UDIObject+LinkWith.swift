@@ -20,7 +20,7 @@ extension UDIObject {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+    return lookUp(type, name, .anywhere, search, arguments, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -43,10 +43,7 @@ extension UDIObject {
   ) throws -> Dependency {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    guard let context = context(for: type, name, CallSite(fileID, line)) else {
-      throw UDIAttachment.goneError(type, name, search)
-    }
-    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try lookUpOrThrow(type, name, .anywhere, search, arguments, CallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, to use it at once.
@@ -62,7 +59,7 @@ extension UDIObject {
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
@@ -84,7 +81,7 @@ extension UDIObject {
   ) -> Dependency? {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    return context(for: type, name, CallSite(fileID, line))?.lookUp(type, name, search, arguments, isFresh: false)
+    return lookUp(type, name, .mainActor, search, arguments, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
@@ -107,10 +104,7 @@ extension UDIObject {
   ) throws -> Dependency {
     var arguments: [Any] = [argument]
     for other in repeat each more { arguments.append(other) }
-    guard let context = context(for: type, name, CallSite(fileID, line)) else {
-      throw UDIAttachment.goneError(type, name, search)
-    }
-    return try context.lookUpOrThrow(type, name, search, arguments, isFresh: false)
+    return try lookUpOrThrow(type, name, .mainActor, search, arguments, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that is not `Sendable` by its key, to use it at once, on the main actor.
@@ -126,7 +120,29 @@ extension UDIObject {
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  @inlinable
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
+    _ site: CallSite
+  ) -> Dependency? {
+    context(for: type, name, site)?
+      .lookUp(type, name, reach, search, arguments, isFresh: false, Asker(self, site))
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
+    _ site: CallSite
+  ) throws -> Dependency {
+    guard let context = context(for: type, name, site) else {
+      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
+    }
+    do { return try context.lookUpOrThrow(type, name, reach, search, arguments, isFresh: false) } catch {
+      throw _attachedContext.explained(error, Asker(self, site))
+    }
   }
 
   @usableFromInline

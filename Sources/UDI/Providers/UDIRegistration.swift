@@ -3,11 +3,14 @@
 /// It is what `register` returns and what ``UDIContext/registrations(of:search:)`` lists. It keeps no instance alive and no context.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-
-  private init(entry: consuming Entry) { self.entry = entry }
+  /// Whether the compiler knew `Dependency` to be `Sendable` where the registration was got. What is registered need not be: `any P` and
+  /// `any P & Sendable` are one key.
+  private let askedReach: Reach
 
   @usableFromInline
-  static func of(_ entry: consuming Entry) -> UDIRegistration { UDIRegistration(entry: entry) }
+  static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
+    UDIRegistration(entry: entry, askedReach: reach)
+  }
 
   /// What it is registered under.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
@@ -69,14 +72,84 @@ extension UDIRegistration {
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
   @inlinable
   @discardableResult
-  public func implements<Other>(
+  public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
-    serve(type, name, CallSite(fileID, line)) { made in (made.anyValue as? Other).map { Made($0) } }
+    // An instance of a `Sendable` class may be used anywhere, also if it was registered without that. A protocol says nothing of it.
+    let other = type is AnyClass ? Reach.anywhere : reach
+    serve(type, name, other, convertsOnMainActor: reach == .mainActor, CallSite(fileID, line)) { made in
+      (made.anyValue as? Other).map { Made($0) }
+    }
     return self
   }
 
+  /// Serves another type, which is not `Sendable`, from the same instances; otherwise the same.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable
+  @discardableResult
+  public func implements<Other>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIRegistration {
+    // The conformance of a `Sendable` instance may belong to the main actor.
+    serve(type, name, .mainActor, convertsOnMainActor: true, CallSite(fileID, line)) { made in
+      (made.anyValue as? Other).map { Made($0) }
+    }
+    return self
+  }
+
+  @usableFromInline
+  func serve(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, convertsOnMainActor: Bool, _ site: CallSite,
+    _ convert: @escaping (Made) -> Made?
+  ) {
+    guard let provider = entry as? Provider else {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but serves other types \
+        from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
+        """)
+    }
+    // The conversion would be given as `Sendable` what is not.
+    if provider.registered.isRefused(to: askedReach) {
+      let explanation = UDIExplanation(Dependency.self, provider.key.name, nil, .notSendable)
+      return UDIReporter.current.report(
+        .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
+    }
+    // The same type, or one that differs in marker protocols alone, as `any P & Sendable` does from `any P`: that is one key, and so
+    // it is served already.
+    if provider.key === KeyIdentity.of(.of(type), name) { return }
+    let alias = Alias(
+      Provider.Description(
+        type, name, provider.lifetime, nil, site, reach,
+        isOnMainActor: provider.isOnMainActor || convertsOnMainActor, completes: false),
+      of: provider, convertsOnMainActor: convertsOnMainActor, convert)
+    let storages = Tree.change { garbage -> [any UDIStorage] in
+      guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
+      provider.aliases.append(alias)
+      return node.register(alias, &garbage)
+    }
+    for storage in storages { storage.reset() }
+  }
+
+  /// Where what is registered may be used.
+  @usableFromInline var reach: Reach { entry.reach }
+
+  /// Whether the provider makes values of this very type, and not of another one of the same name.
+  @usableFromInline var isOfExactType: Bool { entry.makes(Dependency.self) }
+}
+
+extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
+  ///
+  /// What is made of an instance that its context owns is owned as well; what is made of one that is kept weakly is given again as
+  /// long as that instance lives and somebody holds what was made of it.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -88,42 +161,71 @@ extension UDIRegistration {
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
   @inlinable
   @discardableResult
-  public func implements<Other>(
+  public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ convert: @escaping @Sendable (Dependency) -> Other
   ) -> UDIRegistration {
-    serve(type, name, CallSite(fileID, line)) { made in
-      made.value(as: Dependency.self, isExact: true).map { Made(convert($0)) }
+    let isExact = isOfExactType
+    serve(type, name, .anywhere, convertsOnMainActor: false, CallSite(fileID, line)) { made in
+      made.value(as: Dependency.self, isExact: isExact).map { Made(convert($0)) }
     }
     return self
   }
+}
 
-  @usableFromInline
-  func serve(_ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ convert: @escaping (Made) -> Made?) {
-    guard let provider = entry as? Provider else {
-      fatalError(
-        """
-        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but serves other types \
-        from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
-        """)
+extension UDIRegistration {
+  /// Serves a `Sendable` type from instances that need not be `Sendable`: they are converted on the main actor.
+  ///
+  /// Elsewhere a lookup finds what was converted and is kept, and before that it is a miss that says so.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - convert: Makes one of the other; called on the main actor.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable @MainActor
+  @discardableResult
+  public func implements<Other: Sendable>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ convert: @escaping (Dependency) -> Other
+  ) -> UDIRegistration {
+    serveOnMainActor(type, name, .anywhere, CallSite(fileID, line), convert)
+    return self
+  }
+
+  /// Serves a type that is not `Sendable`, checked by the compiler; on the main actor.
+  ///
+  /// - Parameters:
+  ///   - type: The other type.
+  ///   - name: Its name, if any.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - convert: Makes one of the other: mostly `$0`; called on the main actor.
+  /// - Returns: The same registration, to go on with.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func implements<Other>(
+    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ convert: @escaping (Dependency) -> Other
+  ) -> UDIRegistration {
+    serveOnMainActor(type, name, .mainActor, CallSite(fileID, line), convert)
+    return self
+  }
+
+  @inlinable
+  func serveOnMainActor<Other>(
+    _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ site: CallSite,
+    _ convert: @escaping (Dependency) -> Other
+  ) {
+    Reach.mainActor.assertIsolation(Dependency.self)
+    let (convert, isExact) = (MainActorOwned(convert), isOfExactType)
+    serve(type, name, reach, convertsOnMainActor: true, site) { made in
+      made.value(as: Dependency.self, isExact: isExact).map { Made(convert.value($0)) }
     }
-    guard provider.key !== KeyIdentity.of(.of(type), name) else {
-      fatalError(
-        """
-        \(site.fileID):\(site.line): \(entry.key) was to be served by the provider of \(entry.key), which is registered under \
-        that key already: name another type, or another name.
-        """)
-    }
-    let alias = Alias(
-      Provider.Description(
-        type, name, provider.lifetime, nil, site, isOnMainActor: provider.isOnMainActor, completes: false),
-      of: provider, convert)
-    let storages = Tree.change { garbage -> [any UDIStorage] in
-      guard let node = provider.node else { return [] }
-      provider.aliases.append(alias)
-      return node.register(alias, &garbage)
-    }
-    for storage in storages { storage.reset() }
   }
 }
 
@@ -141,13 +243,34 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
   /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency: Sendable>(
+    of type: Dependency.Type, search: UDISearch? = nil
+  ) -> [UDIRegistration<Dependency>] {
+    registrations(of: type, search, .anywhere)
+  }
+
+  /// Lists what is registered under a type that is not `Sendable`; otherwise the same. It may be called from anywhere.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
+  /// - Complexity: As ``linkAll(_:search:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
+    registrations(of: type, search, .mainActor)
+  }
+
+  private func registrations<Dependency>(
+    of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
+  ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       node.wake(self, search, for: nil)
-      change { node, _ in node.remember(self) }
-      return node.registrations(of: .of(type), search).map { .of($0) }
+      let found = node.registrations(of: .of(type), search)
+      // Where it has a parent, that knows it, and hands it on when the two part.
+      change { node, _ in if node.parent == nil { node.remember(self) } }
+      return found.map { .of($0, reach) }
     }
   }
 
@@ -160,11 +283,33 @@ extension UDIContext {
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
   /// - Complexity: As ``linkAll(_:search:)``.
+  public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
+    of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
+  ) throws(Failure) -> [UDIRegistration<Dependency>] {
+    try filter(registrations(of: type, search, .anywhere), predicate)
+  }
+
+  /// Lists what is registered under a type that is not `Sendable` with metadata that satisfies a predicate; otherwise the same. It may be
+  /// called from anywhere.
+  ///
+  /// - Parameters:
+  ///   - type: The type they are registered under.
+  ///   - search: The direction to take; by default this context's.
+  ///   - predicate: Called with the metadata of those that have such; its parameter's type says which.
+  /// - Returns: Live bindings and providers in search order.
+  /// - Throws: What `predicate` throws.
+  /// - Complexity: As ``linkAll(_:search:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {
+    try filter(registrations(of: type, search, .mainActor), predicate)
+  }
+
+  private func filter<Dependency, Metadata: Sendable, Failure: Error>(
+    _ all: [UDIRegistration<Dependency>], _ predicate: (Metadata) throws(Failure) -> Bool
+  ) throws(Failure) -> [UDIRegistration<Dependency>] {
     var found: [UDIRegistration<Dependency>] = []
-    for registration in registrations(of: type, search: search) {
+    for registration in all {
       if let metadata = registration.metadata as? Metadata, try predicate(metadata) { found.append(registration) }
     }
     return found
@@ -175,7 +320,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// Links what this very registration gives.
   ///
   /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
-  public func link() -> Dependency? { give() }
+  public func link() -> Dependency? { give(.anywhere) }
 }
 
 extension UDIRegistration {
@@ -183,11 +328,18 @@ extension UDIRegistration {
   ///
   /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
   @preconcurrency @MainActor
-  public func link() -> Dependency? { give() }
+  public func link() -> Dependency? { give(.mainActor) }
 
-  private func give() -> Dependency? {
+  private func give(_ reach: Reach) -> Dependency? {
+    reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
-    guard entry is Provider else { return entry.load(as: Dependency.self) }
-    return context?.give(entry, Dependency.self, .local)
+    guard !(entry is Provider) else { return context?.give(entry, Dependency.self, reach, .local) }
+    var bound: Dependency?
+    // As lookups do it: what was stored as another type of the same name is cast.
+    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
+      unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
+    }
+    if case .object(let object) = answer { return object as? Dependency }
+    return bound
   }
 }

@@ -12,7 +12,7 @@ extension UDIContext {
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(request: UpdateRequest(context: self, name: name, search: search))
+    UDIUpdates(request: UpdateRequest(context: self, name: name, reach: .anywhere, search: search))
   }
 
   /// What a lookup from here gives that is not `Sendable`, on the main actor; otherwise the same.
@@ -26,7 +26,7 @@ extension UDIContext {
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIMainActorUpdates<Dependency> {
-    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, search: search))
+    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, reach: .mainActor, search: search))
   }
 
   /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context. A provider
@@ -41,7 +41,7 @@ extension UDIContext {
   nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws(CancellationError) -> Dependency {
-    try await awaitDependency(type, name, search)
+    try await awaitDependency(type, name, .anywhere, search)
   }
 
   /// Waits until a lookup finds something that is not `Sendable`, on the main actor; otherwise the same.
@@ -56,20 +56,22 @@ extension UDIContext {
   public func linkWhenBound<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws(CancellationError) -> Dependency {
-    try await awaitDependency(type, name, search)
+    try await awaitDependency(type, name, .mainActor, search)
   }
 
   nonisolated(nonsending) func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) async throws(CancellationError) -> Dependency {
-    if let found = lookUp(type, name, search) { return found }
+    if let found = lookUp(type, name, reach, search) { return found }
     let watch = Watch(self, type, name, search)
     var seen = Watcher.Told()
     var last = LastLook()
     while let (context, told) = await watch.nextChange(after: seen) {
       let isKeptOnly = told.changes == seen.changes
       seen = told
-      if let found = watch.lookUp(context, type, name, search, keptOnly: isKeptOnly, &last), let found { return found }
+      if let found = watch.lookUp(context, type, name, reach, search, keptOnly: isKeptOnly, &last), let found {
+        return found
+      }
     }
     throw CancellationError()
   }

@@ -14,7 +14,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
     let context = context(for: type, name, CallSite(fileID, line), "updates")
-    return UDIUpdates(request: UpdateRequest(context: context, name: name, search: search))
+    return UDIUpdates(request: UpdateRequest(context: context, name: name, reach: .anywhere, search: search))
   }
 
   /// What a lookup from the object's effective context gives that is not `Sendable`, on the main actor; otherwise the same.
@@ -32,7 +32,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     let context = context(for: type, name, CallSite(fileID, line), "updates")
-    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, search: search))
+    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
   }
 
   /// Waits until a lookup from the object's effective context finds something. A later attachment elsewhere is not followed.
@@ -50,7 +50,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, search, CallSite(fileID, line))
+    try await awaitDependency(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Waits until a lookup from the object's effective context finds something that is not `Sendable`, on the main actor.
@@ -69,15 +69,15 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, search, CallSite(fileID, line))
+    try await awaitDependency(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
   nonisolated(nonsending) private func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) async throws -> Dependency {
     guard let context = context(for: type, name, site, "linkWhenBound") else {
-      throw UDIAttachment.goneError(type, name, search)
+      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
     }
-    return try await context.awaitDependency(type, name, search)
+    return try await context.awaitDependency(type, name, reach, search)
   }
 }

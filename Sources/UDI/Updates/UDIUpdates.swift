@@ -67,20 +67,21 @@ struct UpdateRequest<Dependency>: Sendable {
   /// Weak, so that a sequence that somebody keeps does not keep the context. Where it is gone there is nothing to watch.
   weak let context: UDIContext?
   let name: UDIName?
+  let reach: Reach
   let search: UDISearch?
 }
 
 /// Where one consumer is. Copies of its iterator share it.
 private final class UpdateState<Dependency> {
   private let watch: Watch?
-  private let request: (name: UDIName?, search: UDISearch?)
+  private let request: UpdateRequest<Dependency>
   private var seen = Watcher.Told()
   private var last = LastGiven()
   private var lastLook = LastLook()
 
   init(_ request: UpdateRequest<Dependency>) {
     watch = request.context.map { Watch($0, Dependency.self, request.name, request.search) }
-    self.request = (request.name, request.search)
+    self.request = request
   }
 
   nonisolated(nonsending) func next() async -> Dependency?? {
@@ -90,7 +91,8 @@ private final class UpdateState<Dependency> {
       seen = told
       // A copy: the lookup may run code of the user's.
       var look = lastLook
-      let found = watch.lookUp(context, Dependency.self, request.name, request.search, keptOnly: isKeptOnly, &look)
+      let found = watch.lookUp(
+        context, Dependency.self, request.name, request.reach, request.search, keptOnly: isKeptOnly, &look)
       lastLook = look
       if let found, last.note(found) { return .some(found) }
     }

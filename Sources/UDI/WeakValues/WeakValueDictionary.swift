@@ -45,7 +45,12 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      unsafeAddress { unsafe UnsafePointer(tablePointer) }
+      // Not by way of `tablePointer`: taking an address to change something counts as a change, and threads read at the same time.
+      _read {
+        var table = unsafe CompactTable<Pair>(memory)
+        defer { _ = unsafe table.takeMemory() }
+        yield table
+      }
       unsafeMutableAddress { unsafe tablePointer }
     }
 
@@ -68,7 +73,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       // The keys of a context's own dictionary are numbered, and nobody chooses the numbers in order to collide. The compiler
       // decides this where it specialises the dictionary.
       if Key.self == BoundKey.self {
-        return unsafe withUnsafeBytes(of: key) { bytes in scrambled(UInt(unsafe bytes.load(as: BoundKey.self).id)) }
+        return unsafe withUnsafeBytes(of: key) { bytes in scrambledID(unsafe bytes.load(as: BoundKey.self).id) }
       }
       return scrambled(UInt(bitPattern: key.hashValue))
     }
@@ -159,7 +164,8 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      preconditionFailure(
+      // Not a precondition: release builds would stop without the message, and `-Ounchecked` would not stop.
+      fatalError(
         "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
       )
     }
@@ -228,20 +234,22 @@ extension WeakValueDictionary {
   ///
   /// - Parameters:
   ///   - looks: How many live ones in a row end the search while nothing dead was found.
-  ///   - alive: Gets the objects that were found alive. One of these references may be the last by now: it must not be let go of
-  ///     under a lock.
+  ///   - keep: Gets the objects that were found alive, and their entries. One of these references may be the last by now: it must not
+  ///     be let go of under a lock.
   /// - Returns: The dead entries, which are still in the dictionary.
-  mutating func deadEntriesInTurn(looks: Int, alive: inout [AnyObject]) -> [WeakEntry] {
-    deadPairsInTurn(looks: looks, alive: &alive).map(\.entry)
+  mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [WeakEntry] {
+    deadPairsInTurn(looks: looks, keep: keep).map(\.entry)
   }
 
   private mutating func dropDeadEntriesInTurn() {
     guard heldCount > Self.smallCount else { return }
     var alive: [AnyObject] = []
-    for pair in deadPairsInTurn(looks: Self.patience, alive: &alive) { _ = removeEntry(forKey: pair.key) }
+    for pair in deadPairsInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) {
+      _ = removeEntry(forKey: pair.key)
+    }
   }
 
-  private mutating func deadPairsInTurn(looks: Int, alive: inout [AnyObject]) -> [Pair] {
+  private mutating func deadPairsInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
     let storage = uniqueStorage
     let capacity = storage.table.capacity
     var dead: [Pair] = []
@@ -252,7 +260,7 @@ extension WeakValueDictionary {
       looked += 1
       guard let element = storage.table.element(inBucket: cursor) else { continue }
       if let object = element.entry.object {
-        alive.append(object)
+        keep(object, element.entry)
         remaining -= 1
       } else {
         dead.append(element)

@@ -85,7 +85,7 @@
           return { _ = root.link((any Service).self, with: 32) }
         case .audit:
           return {
-            BindingAudit().watch(root) {
+            BindingAudit().watch(root, isNew: true) {
               for index in 0..<70 { root.bind(scene.makeMortal(), as: (any Service).self, named: UDIName(index)) }
             }
           }
@@ -109,7 +109,8 @@
       let scene = Scene()
       let points = Tally()
       let operate = operation.prepare(scene)
-      Schedule.following { _ in
+      Schedule.following { reached in
+        guard reached == .loadedToLook else { return }
         if points.count == point { onThreads([{ scene.held.withLock { $0 = [] } }]) }
         points.add()
       } operation: {
@@ -137,16 +138,6 @@
           }
           precondition(owners.withLock { $0.isEmpty }, "the point was reached")
         }
-        // Where an audit saw the same object bound before.
-        BindingAudit().watch(root) {
-          let plain = Plain()
-          let places = Locked([UDIContext(tag: "place")])
-          // A context is known to its node once it has had children.
-          _ = try! places.withLock { $0[0] }.makeChild(tag: "child")
-          places.withLock { $0[0] }.multiBind(plain, as: (any Service).self)
-          drop(places, at: 0) { root.multiBind(plain, as: (any Service).self) }
-          precondition(places.withLock { $0.isEmpty }, "the point was reached")
-        }
       }
     }
   }
@@ -154,7 +145,8 @@
   /// Runs an operation, and has another thread drop contexts when it comes to a point.
   private func drop(_ contexts: Locked<[UDIContext]>, at point: Int, _ operation: () -> Void) {
     let points = Tally()
-    Schedule.following { _ in
+    Schedule.following { reached in
+      guard reached == .loadedToLook else { return }
       if points.count == point { onThreads([{ contexts.withLock { $0 = [] } }]) }
       points.add()
     } operation: {

@@ -16,14 +16,14 @@ func onThreads(_ bodies: [@Sendable () -> Void]) {
   group.wait()
 }
 
-/// Runs a body on a thread with a stack for deep recursion.
-func onDeepThread(_ body: @escaping @Sendable () -> Void) {
+/// Runs a body on a thread with a stack for deep recursion, or of another size.
+func onDeepThread(stackSize: Int = 64 << 20, _ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   let thread = Thread {
     body()
     done.signal()
   }
-  thread.stackSize = 64 << 20
+  thread.stackSize = stackSize
   thread.start()
   done.wait()
 }

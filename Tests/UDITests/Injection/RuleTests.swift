@@ -32,7 +32,7 @@ private protocol Printing: AnyObject {
     context.bind(printer, as: (any Service).self, named: "printer")
   }
 
-  @Test func rulesForAClassAddUp() {
+  @MainActor @Test func rulesForAClassAddUp() {
     context.rules(for: Form.self).inject(\.service).inject(\.loose, named: "n")
     context.rules(for: Form.self).inject { form, context in form.title = context.tag }
     let form = Form()
@@ -41,7 +41,7 @@ private protocol Printing: AnyObject {
     #expect(context.inject(into: Plain()) == 0)
   }
 
-  @Test func rulesForSuperclassesAndProtocolsApply() {
+  @MainActor @Test func rulesForSuperclassesAndProtocolsApply() {
     context.rules(for: Form.self).inject(\.service)
     context.rules(for: (any Printing).self).inject(\.printer, named: "printer")
     let (form, long) = (Form(), LongForm())
@@ -49,7 +49,7 @@ private protocol Printing: AnyObject {
     #expect(long.service === service && long.printer === printer)
   }
 
-  @Test func aMissLeavesTheProperty() {
+  @MainActor @Test func aMissLeavesTheProperty() {
     context.rules(for: Form.self).inject(\.service, named: "missing").inject(\.loose)
     let form = Form()
     form.service = printer
@@ -57,7 +57,7 @@ private protocol Printing: AnyObject {
     #expect(form.service === printer && form.loose == nil)
   }
 
-  @Test func rulesFromAboveComeFirst() throws {
+  @MainActor @Test func rulesFromAboveComeFirst() throws {
     let child = try context.makeChild(tag: "child", search: .ancestors)
     let grandchild = try child.makeChild(tag: "grandchild")
     child.rules(for: Form.self).inject { form, context in form.title += " child" }
@@ -90,7 +90,7 @@ private protocol Printing: AnyObject {
     #expect(gone == nil)
   }
 
-  @Test func rulesOfASetUpBlockCount() {
+  @MainActor @Test func rulesOfASetUpBlockCount() {
     let context = UDIContext(tag: "context") { [service] context in
       context.bind(service, as: (any Service).self)
       context.rules(for: Form.self).inject { form, _ in form.title = "set up" }

@@ -84,6 +84,26 @@ private final class Set: Shelf.Thing {}
     #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
   }
 
+  /// NaN is not equal to itself, but a name made of it is.
+  @Test func aNameOfWhatIsNotEqualToItself() throws {
+    let context = UDIContext(tag: "context")
+    let (first, second) = (Plain(), Plain())
+    let name = UDIName(Double.nan)
+    let (copy, other) = (name, UDIName(Double.nan))
+    try #require(name == copy && name != other)
+    for _ in 0..<4000 { context.bind(first, as: (any Service).self, named: name) }
+    for _ in 0..<4000 { context.multiBind(first, as: (any Service).self, named: copy) }
+    #expect(boundHere(context).count == 1)
+    context.bind(second, as: (any Service).self, named: other)
+    #expect(context.link((any Service).self, named: copy) === first)
+    #expect(context.link((any Service).self, named: other) === second)
+    #expect(context.linkAll((any Service).self).count == 2)
+    context.unbind((any Service).self, named: copy)
+    #expect(context.link((any Service).self, named: name) == nil)
+    context.unbind((any Service).self, named: other)
+    #expect(boundHere(context).isEmpty)
+  }
+
   @Test @MainActor func aNameIsTheSameHoweverItIsMade() {
     func make<Value: Hashable>(_ value: Value) -> UDIName { UDIName(value) }
     #expect(make("x") == "x")
@@ -98,30 +118,64 @@ private final class Set: Shelf.Thing {}
     for (name, service) in zip(names, services) { #expect(context.link((any Service).self, named: name) === service) }
   }
 
+  /// A name that hashes as all others of its type do.
+  struct Clash: Hashable, Sendable {
+    let value: Int
+    init(_ value: Int) { self.value = value }
+    func hash(into hasher: inout Hasher) {}
+  }
+
   /// Names that all hash alike are still told apart, and found in every direction.
   @Test func collidingNames() throws {
-    struct Clash: Hashable, Sendable {
-      let value: Int
-      func hash(into hasher: inout Hasher) {}
+    let root = UDIContext(tag: "root")
+    let middle = try root.makeChild(tag: "middle")
+    let leaf = try middle.makeChild(tag: "leaf")
+    let services = (0..<6).map { Plain("\($0)") }
+    let names = services.indices.map { UDIName(Clash($0)) }
+    for (name, service) in zip(names, services) { middle.bind(service, as: (any Service).self, named: name) }
+    root.bind(services[5], as: (any Other).self, named: names[5])
+    func expectAll(but missing: Int? = nil, _ comment: Comment) {
+      for (index, name) in names.enumerated() {
+        let expected = index == missing ? nil : services[index]
+        for context in [root, middle] { #expect(context.link((any Service).self, named: name) === expected, comment) }
+        #expect(leaf.link((any Service).self, named: name, search: .ancestors) === expected, comment)
+        #expect(middle.link((any Service).self, named: name, search: .local) === expected, comment)
+        let all = root.linkAll((any Service).self, named: name)
+        #expect(all.count == (expected == nil ? 0 : 1) && all.allSatisfy { $0 === expected }, comment)
+      }
+      for context in [root, middle] {
+        #expect(context.link((any Service).self, named: UDIName(Clash(99))) == nil, comment)
+      }
+      #expect(leaf.link((any Service).self, named: UDIName(Clash(99)), search: .ancestors) == nil, comment)
+      #expect(leaf.link((any Other).self, named: names[5], search: .ancestors) === services[5], comment)
+      #expect(root.linkAll((any Service).self).count == (missing == nil ? 6 : 5), comment)
     }
+    expectAll("bound")
+    // The name that came first, whose id is its hash, goes, and comes back while the others are still there.
+    for index in [0, 3] {
+      middle.unbind((any Service).self, named: names[index])
+      expectAll(but: index, "without \(index)")
+      middle.bind(services[index], as: (any Service).self, named: names[index])
+      expectAll("with \(index) again")
+    }
+    // In a context of one's own that has another name with that hash.
+    leaf.multiBind(services[0], as: (any Service).self, named: UDIName(Clash(100)))
+    #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
+    #expect(leaf.link((any Service).self, named: names[4]) == nil)
+  }
+
+  @Test func collidingNamesAreFollowed() async throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
-    let services = (0..<6).map { Plain("\($0)") }
-    for (index, service) in services.enumerated() {
-      child.bind(service, as: (any Service).self, named: UDIName(Clash(value: index)))
-    }
-    root.bind(services[5], as: (any Other).self, named: UDIName(Clash(value: 5)))
-    for (index, service) in services.enumerated() {
-      #expect(root.link((any Service).self, named: UDIName(Clash(value: index))) === service)
-    }
-    #expect(root.link((any Service).self, named: UDIName(Clash(value: 99))) == nil)
-    #expect(child.link((any Other).self, named: UDIName(Clash(value: 5)), search: .ancestors) === services[5])
-    // The name that came first goes, and comes back while the others are still there.
-    child.unbind((any Service).self, named: UDIName(Clash(value: 0)))
-    #expect(root.link((any Service).self, named: UDIName(Clash(value: 0))) == nil)
-    child.bind(services[0], as: (any Service).self, named: UDIName(Clash(value: 0)))
-    #expect(root.link((any Service).self, named: UDIName(Clash(value: 0))) === services[0])
-    #expect(root.linkAll((any Service).self).count == 6)
+    let (first, second) = (Plain("first"), Plain("second"))
+    child.bind(first, as: (any Service).self, named: UDIName(Clash(1)))
+    var updates = root.updates(of: (any Service).self, named: UDIName(Clash(2))).makeAsyncIterator()
+    #expect(try await #require(updates.next()) == nil)
+    child.bind(second, as: (any Service).self, named: UDIName(Clash(2)))
+    #expect(try await #require(updates.next()) === second)
+    child.unbind((any Service).self, named: UDIName(Clash(1)))
+    child.unbind((any Service).self, named: UDIName(Clash(2)))
+    #expect(try await #require(updates.next()) == nil)
   }
 
   /// A name is user code: its comparison may use the library, because no lock is held.

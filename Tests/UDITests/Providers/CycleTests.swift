@@ -81,12 +81,30 @@ import UDI
     context.register((any Alpha).self) { (context, depth: Int) in
       Made("\(depth)", parts: depth == 0 ? [] : [try context.require((any Alpha).self, with: depth - 1)])
     }
-    #expect(try context.require((any Alpha).self, with: 100) is Made)
     context.register((any Beta).self) { (context, depth: Int) in
       Made("\(depth)", parts: [try context.require((any Beta).self, with: depth + 1)])
     }
-    let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
-    #expect(error?.isCycle == true)
+    onDeepThread { [context] in
+      #expect(throws: Never.self) { try context.require((any Alpha).self, with: 100) }
+      let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
+      #expect(error?.cause == .cycle(["UDITests.Beta", "UDITests.Beta"]))
+    }
+  }
+
+  /// A factory that goes on under other names would overflow the stack; it is an error with the innermost keys before that.
+  @Test func withoutEndOnASmallStack() {
+    @Sendable func register(_ number: Int) {
+      context.register((any Alpha).self, named: UDIName(number)) { context in
+        register(number + 1)
+        return try context.require((any Alpha).self, named: UDIName(number + 1))
+      }
+    }
+    register(0)
+    onDeepThread(stackSize: 1 << 20) { [context] in
+      let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: 0) }
+      guard case .cycle(let path) = error?.cause else { return #expect(Bool(false), "it is a cycle") }
+      #expect(path.count == 11)
+    }
   }
 
   /// The same provider for another context is no cycle: here each asks the parent's.
@@ -140,6 +158,156 @@ import UDI
     }
     _ = context.link((any Alpha).self)
     #expect(log.all == ["b made", "a made", "c done", "b done", "a done"])
+  }
+
+  /// Registers something whose completion links something else, and notes what it says. Gives up where nothing else stops it.
+  func registerCompletion(
+    _ name: UDIName, _ lifetime: UDILifetime, linking other: UDIName, _ made: Tally, _ journal: Journal = Journal()
+  ) {
+    context.register((any Alpha).self, named: name, lifetime: lifetime) {
+      made.add()
+      return made.count < 1000 ? Made("\(name)") : nil
+    } onCreate: { context, _ in
+      do { _ = try context.require((any Alpha).self, named: other) } catch { journal.add("\(error)") }
+    }
+  }
+
+  static let keepsNothing = UDILifetime("keeps nothing", storage: .custom { Nothing() })
+
+  final class Nothing: UDIStorage {
+    func load() -> UDIMade? { nil }
+    func store(_ made: UDIMade) {}
+    func reset() {}
+  }
+
+  @Test func completionsThatMakeEachOther() {
+    let (made, journal) = (Tally(), Journal())
+    registerCompletion("parent", .unique, linking: "child", made, journal)
+    registerCompletion("child", .unique, linking: "parent", made, journal)
+    for _ in 0..<2 { #expect(context.link((any Alpha).self, named: "parent") != nil) }
+    #expect(made.count == 4)
+    let (parent, child) = ("UDITests.Alpha named \"parent\"", "UDITests.Alpha named \"child\"")
+    #expect(journal.all.count == 2 && journal.all.allSatisfy { $0.hasPrefix("\(parent) → \(child) → \(parent): ") })
+  }
+
+  @Test func aCompletionThatLinksItsOwnType() {
+    let made = Tally()
+    context.register((any Alpha).self) {
+      made.count < 1000 ? Made() : nil
+    } onCreate: { context, _ in
+      made.add()
+      #expect(context.link((any Alpha).self) == nil)
+    }
+    let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self) }
+    #expect(linked != nil && made.count == 1)
+    #expect(misuse.map(\.kind) == [.notMade])
+    #expect(misuse.first?.message.hasPrefix("UDITests.Alpha → UDITests.Alpha: ") == true)
+    // The thread is as it was: what comes next begins a link of its own.
+    context.register((any Beta).self, lifetime: .graph) { Made() }
+    #expect(context.link((any Beta).self) !== context.link((any Beta).self))
+  }
+
+  @Test func completionsUnderAStorageThatKeepsNothing() {
+    let (made, journal) = (Tally(), Journal())
+    registerCompletion("parent", Self.keepsNothing, linking: "child", made, journal)
+    registerCompletion("child", Self.keepsNothing, linking: "parent", made, journal)
+    #expect(context.link((any Alpha).self, named: "parent") != nil)
+    #expect(made.count < 500 && journal.all.count == 1)
+  }
+
+  @Test func completionsWithArgumentsThatChange() {
+    let made = Tally()
+    context.register((any Alpha).self) { (_, number: Int) in
+      made.add()
+      return number < 1000 ? Made("\(number)") : nil
+    } onCreate: { context, _, number in
+      _ = context.link((any Alpha).self, with: number + 1)
+    }
+    let (_, misuse) = MisuseLog.during { context.link((any Alpha).self, with: 0) }
+    #expect(made.count < 500 && misuse.map(\.kind) == [.notMade])
+    // The same arguments are a cycle at once.
+    let again = Tally()
+    context.register((any Beta).self) { (_, number: Int) in
+      again.add()
+      return again.count < 1000 ? Made("\(number)") : nil
+    } onCreate: { context, _, number in
+      _ = context.link((any Beta).self, with: 1 - number)
+    }
+    let (_, others) = MisuseLog.during { context.link((any Beta).self, with: 0) }
+    #expect(again.count == 2 && others.map(\.kind) == [.notMade])
+  }
+
+  /// Only what a completion itself leads to is a cycle, not what another one of the same link has made.
+  @Test func completionsSideBySideAreNoCycle() {
+    let (made, journal) = (Tally(), Journal())
+    registerCompletion("part", .unique, linking: "leaf", made, journal)
+    context.register((any Alpha).self, named: "leaf") { Made("leaf") }
+    context.register((any Beta).self) { context in
+      Made(parts: try (0..<3).map { _ in try context.require((any Alpha).self, named: "part") })
+    } onCreate: { context, _ in
+      for _ in 0..<3 { #expect(context.link((any Alpha).self, named: "part") != nil) }
+    }
+    #expect(context.link((any Beta).self) != nil)
+    #expect(made.count == 6 && journal.all.isEmpty)
+  }
+
+  /// The first one is fresh, so that the other one's partner is yet to be made.
+  @Test(arguments: [UDILifetime.graph, .weak, .context])
+  func aFreshOneOfTwoThatReferToEachOther(_ lifetime: UDILifetime) {
+    let (made, journal) = (Tally(), Journal())
+    registerCompletion("left", lifetime, linking: "right", made, journal)
+    registerCompletion("right", lifetime, linking: "left", made, journal)
+    #expect(context.linkFresh((any Alpha).self, named: "left") != nil)
+    #expect(made.count == 3 && journal.all.isEmpty)
+  }
+
+  @Test func aCompletionThatLinksItsOwnTypeFresh() {
+    for lifetime in Self.lifetimes {
+      let made = Tally()
+      context.register((any Alpha).self, lifetime: lifetime) {
+        made.count < 1000 ? Made() : nil
+      } onCreate: { context, _ in
+        made.add()
+        _ = context.linkFresh((any Alpha).self)
+      }
+      let (_, misuse) = MisuseLog.during { context.link((any Alpha).self) }
+      #expect(made.count == 1 && misuse.map(\.kind) == [.notMade])
+    }
+  }
+
+  final class Outer: Sendable {
+    let inner: Inner?
+    init(_ inner: Inner?) { self.inner = inner }
+  }
+
+  final class Inner: Sendable {
+    let outer: Outer?
+    init(_ outer: Outer?) { self.outer = outer }
+  }
+
+  /// The graph shares one instance in a link: asking for what is being made for another context is a cycle, not a second one.
+  @Test func whatTheGraphMakesIsNotMadeForAnotherContextMeanwhile() throws {
+    let made = Tally()
+    let child = try context.makeChild(tag: "child", search: .ancestors)
+    context.register(Outer.self, lifetime: .graph) { context in
+      made.add()
+      return Outer(context.tag == "child" ? context.link(Inner.self) : nil)
+    }
+    context.register(Inner.self, lifetime: .context) { context in Inner(try context.require(Outer.self)) }
+    let (outer, misuse) = MisuseLog.during { child.link(Outer.self) }
+    #expect(outer != nil && outer?.inner == nil && made.count == 1)
+    let path = ["UDITests.CycleTests.Outer", "UDITests.CycleTests.Inner", "UDITests.CycleTests.Outer"]
+    #expect(misuse.count == 1 && misuse.first?.message.hasPrefix(path.joined(separator: " → ")) == true)
+    // With arguments as well; others than those that are being made for are another instance.
+    context.register(Outer.self, named: "n", lifetime: .graph) { (context, number: Int) in
+      made.add()
+      let other = context.parent ?? context
+      return number > 2 ? Outer(nil) : Outer(Inner(try other.require(Outer.self, named: "n", with: number | 1)))
+    }
+    let error = #expect(throws: UDILinkError.self) { try child.require(Outer.self, named: "n", with: 1) }
+    #expect(error?.cause == .cycle(Array(repeating: "UDITests.CycleTests.Outer named \"n\"", count: 2)))
+    #expect(try child.require(Outer.self, named: "n", with: 3).inner == nil)
+    #expect(made.count == 3)
   }
 }
 

@@ -237,6 +237,67 @@ import UDI
     }
   }
 
+  struct Number: Sendable, Equatable { let value: Int }
+
+  /// A value in the graph is made once in a link, of whichever type it is registered as.
+  @Test func valuesAreSharedWithinOneLink() {
+    let made = Tally()
+    context.register(Number.self, lifetime: .graph) {
+      made.add()
+      return Number(value: made.count)
+    }
+    context.register((any Loose).self, lifetime: .graph) {
+      made.add()
+      return LooseValue(label: "\(made.count)")
+    }
+    context.register((any Error).self, lifetime: .graph) {
+      made.add()
+      return OutOfOrder(code: made.count)
+    }
+    let seen = Locked<[[String]]>([])
+    context.register((any Beta).self) { context in
+      let error = try context.require((any Error).self) as? OutOfOrder
+      let labels = [
+        "\(try context.require(Number.self).value)", try context.require((any Loose).self).label,
+        "\(error?.code ?? 0)", "\(context.linkAll(Number.self).map(\.value))",
+      ]
+      seen.withLock { $0.append(labels) }
+      return Made()
+    }
+    context.register((any Alpha).self) { context in
+      Made(parts: [try context.require((any Beta).self), try context.require((any Beta).self)])
+    }
+    #expect(context.link((any Alpha).self) != nil)
+    #expect(context.link((any Alpha).self) != nil)
+    let first = ["2", "3", "1", "[2]"]
+    let second = ["5", "6", "4", "[5]"]
+    #expect(seen.withLock { $0 } == [first, first, second, second])
+  }
+
+  /// Two types that are one dependency: what is kept of the one cannot be read as the other without a cast.
+  @Test func objectsOfTypesThatShareTheirNameAreSharedWithinOneLink() {
+    typealias Brief = (() -> Void) -> Void
+    typealias Lasting = (@escaping () -> Void) -> Void
+    final class Box<Content>: Sendable {}
+    for isFirst in [true, false] {
+      let made = Tally()
+      func register<Content>(_: Content.Type) {
+        context.register(Box<Content>.self, lifetime: .graph) {
+          made.add()
+          return Box<Content>()
+        }
+        context.register((any Alpha).self) { context in
+          Made(parts: (0..<3).map { _ in context.link(Box<Content>.self) })
+        }
+      }
+      if isFirst { register(Brief.self) } else { register(Lasting.self) }
+      for round in 1...3 {
+        #expect(context.link((any Alpha).self) != nil)
+        #expect(made.count == round)
+      }
+    }
+  }
+
   struct LooseValue: Loose { let label: String }
 
   @Test func aValueUnderWeakIsMadeAnewAndReported() {

@@ -1,5 +1,7 @@
 import Testing
-import UDI
+
+// For what attachments note of their owners.
+@testable import UDI
 
 /// What a provider makes takes part in the tree, without keeping it alive.
 @Suite struct OwnedObjectTests {
@@ -120,5 +122,90 @@ import UDI
       #expect(again?.attachedContext === root)
     }
     #expect(gone == nil)
+  }
+
+  @Test func eachOwnerIsNotedOnce() throws {
+    let member = Member()
+    let (context, other) = (UDIContext(tag: "context"), UDIContext(tag: "other"))
+    context.register((any Service).self, lifetime: .context) { member }
+    other.register((any Service).self, lifetime: .context) { member }
+    for _ in 0..<10 {
+      #expect(context.link((any Service).self) === member && other.link((any Service).self) === member)
+      context.provide(member, as: (any Other).self)
+      context.reset()
+      other.reset()
+    }
+    #expect(unsafe member._attachedContext.owners.map(\.context) == [context, other])
+  }
+
+  /// An owned object that its factory attached to a context elsewhere does not keep its owner alive when that comes to be below that context.
+  @Test(arguments: ["before", "after", "deep", "again"])
+  func ownersThatMoveBelowTheContextOfWhatTheyOwn(_ order: String) throws {
+    weak var gone: UDIContext?
+    weak var object: Member?
+    do {
+      let (root, owner) = (UDIContext(tag: "root"), UDIContext(tag: "owner"))
+      gone = root
+      if order == "before" { try root.addChild(owner) }
+      owner.register((any Service).self, lifetime: .context) { [weak root] in
+        root.map { Member().attached(to: $0) }
+      }
+      let member = try #require(owner.link((any Service).self) as? Member)
+      object = member
+      #expect(member.attachedContext === root)
+      switch order {
+      case "after": try root.addChild(owner)
+      case "deep":
+        // Each of the two is far from where the branches are joined.
+        let (below, above) = (UDIContext(tag: "below"), UDIContext(tag: "above"))
+        try below.makeChild(tag: "1").makeChild(tag: "2").addChild(owner)
+        try above.addChild(root)
+        try root.makeChild(tag: "3").makeChild(tag: "4").addChild(below)
+      case "again":
+        // Out again and back: it stays weak.
+        try root.addChild(owner)
+        owner.removeFromParent()
+        try root.addChild(owner)
+      default: break
+      }
+      #expect(member.attachedContext === root)
+    }
+    #expect(gone == nil && object == nil)
+  }
+
+  /// A context of its own is kept by an owned object, whatever is moved where.
+  @Test func ownedObjectsKeepAContextOfTheirOwn() throws {
+    let root = UDIContext(tag: "root")
+    let owner = UDIContext(tag: "owner")
+    weak var own: UDIContext?
+    owner.register((any Service).self, lifetime: .context) { Member().attached(to: UDIContext(tag: "own")) }
+    do {
+      let member = try #require(owner.link((any Service).self) as? Member)
+      own = member.attachedContext
+      #expect(own != nil)
+      try own?.makeChild(tag: "below").addChild(UDIContext(tag: "deeper"))
+    }
+    try root.addChild(owner)
+    try root.addChild(UDIContext(tag: "other"))
+    #expect(own?.tag == "own")
+    // Attached to another one it lets go of that.
+    (owner.link((any Service).self) as? Member)?.attachedContext = root
+    #expect(own == nil)
+    #expect((owner.link((any Service).self) as? Member)?.attachedContext === root)
+  }
+
+  /// Once such an object is gone, moves ask it no more.
+  @Test func ownedObjectsThatHeldAContextGoOrderly() throws {
+    let gone = Tally()
+    let (owner, elsewhere) = (UDIContext(tag: "owner"), UDIContext(tag: "elsewhere"))
+    owner.register((any Loose).self, lifetime: .context) { Watched(gone).attached(to: elsewhere) }
+    for round in 1...100 {
+      #expect(owner.link((any Loose).self) != nil)
+      if round % 2 == 0 { try elsewhere.addChild(owner) }
+      owner.reset()
+      #expect(gone.count == round)
+      try elsewhere.addChild(owner)
+      owner.removeFromParent()
+    }
   }
 }

@@ -116,6 +116,7 @@ import UDI
     #expect(misuse.first?.message == "The factory of UDITests.Alpha threw: OutOfOrder(code: 7)")
   }
 
+  /// Nil is an answer, and no misuse.
   @Test func aFactoryMayReturnNil() {
     for lifetime in [UDILifetime.unique, .graph, .weak, .context] {
       let name = UDIName(lifetime.name)
@@ -123,9 +124,25 @@ import UDI
       let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: name) }
       #expect(error?.cause == .factoryReturnedNil)
       let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self, named: name) }
-      #expect(linked == nil && misuse.count == 1)
-      #expect(misuse.first?.message.hasPrefix("The factory of UDITests.Alpha named ") == true)
+      #expect(linked == nil && misuse.isEmpty)
     }
+    context.register((any Alpha).self) { (_, _: Int) in nil }.implements((any Gamma).self)
+    let (others, misuse) = MisuseLog.during {
+      (
+        context.link((any Alpha).self, with: 5), context.linkFresh((any Alpha).self, with: 5),
+        context.linkAll((any Alpha).self, named: "context"), context.link((any Gamma).self, with: 5),
+        context.registrations(of: (any Alpha).self).map { $0.key.name == nil ? nil : $0.link() }
+      )
+    }
+    #expect(others.0 == nil && others.1 == nil && others.2.isEmpty && others.3 == nil)
+    #expect(others.4.count == 5 && others.4.allSatisfy { $0 == nil })
+    #expect(misuse.isEmpty)
+    // What requires it says that it could not be made.
+    context.register((any Beta).self) { context in Made(parts: [try context.require((any Alpha).self, named: "unique")])
+    }
+    let (beta, complaints) = MisuseLog.during { context.link((any Beta).self) }
+    #expect(beta == nil && complaints.map(\.kind) == [.notMade])
+    #expect(complaints.first?.message.contains("UDITests.Beta needs it.") == true)
   }
 
   @Test func whatAMissSays() throws {
@@ -253,18 +270,107 @@ import UDI
     #expect(Set(linked.withLock { $0 }).count == 1)
   }
 
-  @Test func aProviderDoesNotServeItself() async {
-    await #expect(processExitsWith: .failure) {
-      UDIContext(tag: "x").register(Plain.self) { Plain() }.implements(Plain.self)
+  final class Model: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  /// Made of a model, which it does not hold.
+  final class View: Sendable {
+    let number: Int
+    init(_ number: Int) { self.number = number }
+  }
+
+  /// What was made of an instance that is gone is given no more, even if somebody holds it.
+  @Test func whatIsMadeOfAWeakInstanceGoesWithIt() {
+    let made = Tally()
+    context.register(Model.self, lifetime: .weak) {
+      made.add()
+      return Model(made.count)
     }
+    .implements(View.self) { View($0.number) }
+    .implements(Int.self) { $0.number }
+    var views: [View?] = []
+    for round in 1...20 {
+      // The next one may well be where this one was.
+      let model = context.link(Model.self)
+      #expect(model?.number == round)
+      for _ in 0..<2 { views.append(context.link(View.self)) }
+      #expect(views.suffix(2).map { $0?.number } == [round, round])
+      #expect(views[views.count - 1] === views[views.count - 2])
+      #expect(context.link(Int.self) == round)
+      withExtendedLifetime(model) {}
+    }
+    // Nobody holds a model now.
+    #expect(context.link(View.self)?.number == 21)
+    #expect(context.link(View.self)?.number == 22)
+    #expect(context.link(Int.self) == 23)
+    withExtendedLifetime(views) {}
+  }
+
+  /// Neither is an instance kept by what is made of it, nor that by the alias.
+  @Test func whatIsMadeOfAWeakInstanceIsKeptWeakly() {
+    let converted = Tally()
+    context.register(Model.self, lifetime: .weak) { Model(1) }
+      .implements(View.self) { model in
+        converted.add()
+        return View(model.number)
+      }
+    let model = context.link(Model.self)
+    weak var view: View?
+    do {
+      let held = context.link(View.self)
+      #expect(held != nil && held === context.link(View.self) && converted.count == 1)
+      view = held
+    }
+    #expect(view == nil)
+    #expect(context.link(View.self) != nil && converted.count == 2)
+    withExtendedLifetime(model) {}
+  }
+
+  @Test func whatIsMadeOfWhatWasMadeOfAWeakInstance() {
+    let converted = Tally()
+    context.register(Model.self, lifetime: .weak) { Model(1) }.implements(View.self) { View($0.number) }
+    context.registrations(of: View.self)[0].implements((any Gamma).self) { _ in
+      converted.add()
+      return Made()
+    }
+    let (model, view) = (context.link(Model.self), context.link(View.self))
+    let gamma = context.link((any Gamma).self)
+    #expect(gamma != nil && gamma === context.link((any Gamma).self) && converted.count == 1)
+    withExtendedLifetime((model, view)) {}
+  }
+
+  @Test func threadsGetTheSameOfAWeakInstance() {
+    for _ in 0..<50 {
+      let context = UDIContext(tag: "context")
+      let meeting = Meeting(4)
+      context.register(Model.self, lifetime: .weak) { Model(1) }.implements(View.self) { View($0.number) }
+      let model = context.link(Model.self)
+      let views = Locked<[View?]>([])
+      onThreads(4) { _ in
+        meeting.arrive()
+        let view = context.link(View.self)
+        views.withLock { $0.append(view) }
+      }
+      #expect(views.withLock { views in views[0] != nil && views.allSatisfy { $0 === views[0] } })
+      withExtendedLifetime(model) {}
+    }
+  }
+
+  @Test func aProviderServesItsOwnTypeAlready() {
+    let plain = Plain()
+    context.register(Plain.self) { plain }.implements(Plain.self).implements(Plain.self) { _ in Plain() }
+    #expect(context.link(Plain.self) === plain)
+    #expect(context.registrations(of: Plain.self).count == 1)
   }
 
   @Test func whatTheFactoryLackedIsReported() {
     context.register((any Alpha).self) { context in Made(parts: [try context.require((any Beta).self)]) }
     let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self) }
     #expect(linked == nil && misuse.count == 1)
-    #expect(misuse.first?.message.hasPrefix("No UDITests.Beta is registered") == true)
-    #expect(misuse.first?.message.hasSuffix("It was asked for when UDITests.Alpha was made.") == true)
+    #expect(
+      misuse.first?.message.hasPrefix("No UDITests.Beta is registered in this tree. UDITests.Alpha needs it.") == true)
   }
 
   @Test func linkAllTakesEachRegistrationOnce() {
@@ -285,6 +391,79 @@ import UDI
     #expect(registration.link() === bound)
     context.unbind((any Service).self)
     #expect(registration.link() == nil && registration.context == nil)
+  }
+
+  /// Two types that are one dependency, because they have one name: an object of the one is never handed out as the other.
+  @Test func registrationsOfTypesThatShareTheirNameAreCast() {
+    typealias Brief = (() -> Void) -> Void
+    typealias Lasting = (@escaping () -> Void) -> Void
+    final class Box<Content>: Sendable {}
+    let (brief, lasting) = (Box<Brief>(), Box<Lasting>())
+    func check<Other>(_ box: Box<Other>) {
+      for isBound in [true, false] {
+        let context = UDIContext(tag: "context")
+        if isBound {
+          context.bind(box, as: Box<Other>.self)
+        } else {
+          context.register(Box<Other>.self, lifetime: .context) { box }
+        }
+        let (asBrief, asLasting) = (
+          context.registrations(of: Box<Brief>.self), context.registrations(of: Box<Lasting>.self)
+        )
+        #expect(asBrief.count == 1 && asLasting.count == 1)
+        #expect(
+          asBrief.first?.link().map { ObjectIdentifier($0) == ObjectIdentifier(brief) }
+            == (box is Box<Brief> ? true : nil))
+        #expect(
+          asLasting.first?.link().map { ObjectIdentifier($0) == ObjectIdentifier(lasting) }
+            == (box is Box<Lasting> ? true : nil))
+        guard !isBound else { continue }
+        asBrief.first?.implements((any Alpha).self) { Made("brief", parts: [$0]) }
+        asLasting.first?.implements((any Beta).self) { Made("lasting", parts: [$0]) }
+        let (made, misuse) = MisuseLog.during { (context.link((any Alpha).self), context.link((any Beta).self)) }
+        #expect((made.0 != nil) == (box is Box<Brief>) && (made.1 != nil) == (box is Box<Lasting>))
+        #expect(misuse.map(\.kind) == [.notMade])
+      }
+    }
+    check(brief)
+    check(lasting)
+  }
+
+  /// However a context came to have no parent.
+  @Test func aRegistrationKnowsItsContextAsLongAsThatLives() throws {
+    let bound = Plain()
+    func listed(_ make: (UDIContext) throws -> UDIContext) rethrows -> (UDIContext, UDIRegistration<any Service>) {
+      let root = UDIContext(tag: "root")
+      let child = try make(root)
+      child.multiBind(bound, as: (any Service).self)
+      return (child, root.registrations(of: (any Service).self)[0])
+    }
+    // The parent dies with the end of each of these calls.
+    let (child, registration) = try listed { try $0.makeChild(tag: "child") }
+    #expect(registration.context === child)
+    let (below, other) = try listed { try $0.makeChild(tag: "middle").makeChild(tag: "below") }
+    #expect(other.context === below)
+    let root = UDIContext(tag: "root")
+    try root.addChild(child)
+    #expect(registration.context === child)
+    root.removeChild(child)
+    #expect(registration.context === child)
+    try below.addChild(child)
+    below.removeChild(tag: "child")
+    #expect(registration.context === child && registration.link() === bound)
+
+    // A root lists what is bound in it itself, and a child what is above it.
+    let alone = UDIContext(tag: "alone")
+    alone.multiBind(bound, as: (any Service).self)
+    #expect(alone.registrations(of: (any Service).self)[0].context === alone)
+    let leaf = try alone.makeChild(tag: "leaf", search: .ancestors)
+    #expect(leaf.registrations(of: (any Service).self)[0].context === alone)
+    leaf.multiBind(bound, as: (any Service).self)
+    let own = leaf.registrations(of: (any Service).self, search: .local)[0]
+    leaf.removeFromParent()
+    #expect(own.context === leaf)
+    own.unregister()
+    #expect(own.context == nil)
   }
 
   // MARK: linkAll, registrations

@@ -203,6 +203,189 @@ import UDI
     withExtendedLifetime((first, second)) {}
   }
 
+  // MARK: What was registered by hand
+
+  /// What a test puts in before the block runs: it is there afterwards, whatever the block does.
+  enum ByHand: CaseIterable {
+    case registered, provided, bound, multiBound, boundByItself
+
+    /// - Returns: What has to be held.
+    func put(in context: UDIContext) -> AnyObject? {
+      let fake = Member("fake")
+      switch self {
+      case .registered: context.register((any Service).self, lifetime: .context) { Member("fake") }
+      case .provided: context.provide(fake, as: (any Service).self)
+      case .bound: context.bind(fake, as: (any Service).self)
+      case .multiBound: context.multiBind(fake, as: (any Service).self)
+      case .boundByItself: return Member("fake") { $0.bind($0, as: (any Service).self) }.attached(to: context)
+      }
+      return fake
+    }
+  }
+
+  static let verbs: [@Sendable (UDIContext) -> Member?] = [
+    { context in
+      context.register((any Service).self, lifetime: .context) { Member("real") }
+      return nil
+    },
+    { context in
+      context.register((any Service).self) { _ in
+        Member("real")
+      } onCreate: { _, _ in
+      }
+      return nil
+    },
+    { context in
+      context.registerOnMainActor((any Service).self) { Member("real") }
+      return nil
+    },
+    { context in
+      context.provide(Member("real"), as: (any Service).self)
+      return nil
+    },
+    { context in
+      let real = Member("real")
+      context.bind(real, as: (any Service).self)
+      return real
+    },
+    { context in
+      let real = Member("real")
+      context.multiBind(real, as: (any Service).self)
+      return real
+    },
+    { context in Member("real") { $0.bind($0, as: (any Service).self) }.attached(to: context) },
+    { context in Member("real") { $0.multiBind($0, as: (any Service).self, in: [context]) }.attached(to: context) },
+    { context in
+      context.register(Member.self) { Member("real") }.implements((any Service).self)
+      return nil
+    },
+  ]
+
+  @Test(arguments: ByHand.allCases) func blocksDoNotReplaceWhatWasRegisteredByHand(_ byHand: ByHand) {
+    for verb in Self.verbs.indices {
+      let real = Locked<Member?>(nil)
+      let context = UDIContext(tag: "context") { context in
+        let made = Self.verbs[verb](context)
+        real.withLock { $0 = made }
+      }
+      let fake = byHand.put(in: context)
+      #expect((context.link((any Service).self) as? Member)?.label == "fake", "verb \(verb)")
+      #expect(context.registrations(of: (any Service).self).count == 1)
+      withExtendedLifetime(fake) {}
+    }
+  }
+
+  @Test func blocksRegisterWhatIsNotThere() {
+    for verb in Self.verbs.indices where verb != 2 {
+      let real = Locked<Member?>(nil)
+      let context = UDIContext(tag: "context") { context in
+        let made = Self.verbs[verb](context)
+        real.withLock { $0 = made }
+      }
+      do {
+        // Dead before the block runs.
+        let fake = Plain("fake")
+        context.bind(fake, as: (any Service).self)
+      }
+      #expect((context.link((any Service).self) as? Member)?.label == "real", "verb \(verb)")
+    }
+  }
+
+  @Test func whatABlockRegisteredIsReplacedByItAndByOthersOfTheContext() {
+    let context = UDIContext(tag: "context") { context in
+      context.register((any Alpha).self) { Made("1") }
+      context.register((any Alpha).self) { Made("2") }
+    }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "2")
+    context.setUp { context in context.register((any Alpha).self) { Made("3") } }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "3")
+    // By hand, everything is replaced; and then a block replaces that no more.
+    context.register((any Alpha).self) { Made("4") }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "4")
+    context.setUp { context in context.register((any Alpha).self) { Made("5") } }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "4")
+  }
+
+  /// What is chained to a registration that was not taken is of the one that stays.
+  @Test func otherTypesAreServedFromWhatStays() {
+    let context = UDIContext(tag: "context") { context in
+      let registration = context.register(Made.self, lifetime: .context, metadata: "real") { Made("real") }
+        .implements((any Alpha).self)
+        .implements((any Beta).self) { $0 }
+      #expect(registration.metadata as? String == "fake" && registration.context === context)
+    }
+    context.register(Made.self, lifetime: .context, metadata: "fake") { Made("fake") }
+    let made = context.link(Made.self)
+    #expect(made?.label == "fake")
+    #expect(context.link((any Alpha).self) === made && context.link((any Beta).self) === made)
+  }
+
+  /// Of a binding there is nothing to serve.
+  @Test func nothingIsServedFromABindingThatStays() {
+    let context = UDIContext(tag: "context") { context in
+      let registration = context.register(Made.self) { Made("real") }.implements((any Alpha).self)
+      #expect(registration.context == nil && registration.link() == nil && !registration.unregister())
+    }
+    let fake = Made("fake")
+    context.bind(fake, as: Made.self)
+    #expect(context.link(Made.self) === fake && context.link((any Alpha).self) == nil)
+  }
+
+  @Test func modulesInABlockCountAsTheBlock() {
+    let context = UDIContext(tag: "context") { context in context.install(Letters()) }
+    context.register((any Beta).self) { Made("fake") }
+    #expect((context.link((any Beta).self) as? Made)?.label == "fake")
+    #expect((context.link((any Alpha).self) as? Made)?.label == "alpha")
+  }
+
+  /// Only in the context whose block it is, and only on its thread.
+  @Test func whatBlocksDoElsewhereReplaces() throws {
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    root.register((any Alpha).self) { Made("fake") }
+    child.setUp { [root] context in
+      context.register((any Alpha).self) { Made("child") }
+      root.register((any Alpha).self) { Made("real") }
+    }
+    #expect((child.link((any Alpha).self) as? Made)?.label == "child")
+    #expect((root.link((any Alpha).self) as? Made)?.label == "real")
+
+    let (begun, goOn) = (Meeting(2), Meeting(2))
+    let context = UDIContext(tag: "context") { context in
+      context.register((any Alpha).self) { Made("real") }
+      begun.arrive()
+      goOn.arrive()
+      // By now it is somebody else's.
+      context.register((any Alpha).self) { Made("real again") }
+    }
+    onThreads([
+      { #expect((context.link((any Alpha).self) as? Made)?.label == "by hand") },
+      {
+        begun.arrive()
+        context.register((any Alpha).self) { Made("by hand") }
+        goOn.arrive()
+      },
+    ])
+  }
+
+  @MainActor @Test func blocksOfTheMainActorDoNotReplaceEither() {
+    let context = UDIContext(tag: "context")
+    context.setUpOnMainActor { context in context.register((any Alpha).self) { Made("real") } }
+    context.register((any Alpha).self) { Made("fake") }
+    #expect((context.link((any Alpha).self) as? Made)?.label == "fake")
+    #expect((context.link((any Alpha).self) as? Made)?.label == "fake")
+  }
+
+  /// A value that is not taken is not attached, either.
+  @Test func whatIsNotTakenIsLeftAlone() {
+    let real = Member("real") { _ in Issue.record("attached") }
+    let context = UDIContext(tag: "context") { context in context.provide(real, as: (any Service).self) }
+    let fake = Plain("fake")
+    context.bind(fake, as: (any Service).self)
+    #expect(context.link((any Service).self) === fake)
+    #expect(real.attachedContext == nil)
+  }
+
   // MARK: Modules, inert contexts
 
   struct Letters: UDIModule {

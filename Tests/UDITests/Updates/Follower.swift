@@ -47,7 +47,7 @@ func settle(_ contexts: [UDIContext]) async -> Bool {
     await Task.yield()
     turnsAtRest = contexts.allSatisfy(\.consumersAreWaiting) ? turnsAtRest + 1 : 0
     // Something may have been started that has yet to begin.
-    if turnsAtRest == 10 { return true }
+    if turnsAtRest == 4 { return true }
   }
   return false
 }

@@ -59,4 +59,29 @@ import TreeModel
     }
     #expect(first == nil && second == nil)
   }
+
+  /// Not every platform has words of 64 bits; the hashes are made in the same way on all.
+  @Test func hashesSpreadOnWordsOfBothWidths() {
+    func expectSpread<Word: FixedWidthInteger & UnsignedInteger>(_: Word.Type, _ what: Comment, _ hash: (Int) -> Word) {
+      for capacity in [16, 64, 1024, 1 << 16] {
+        var loads = [Int](repeating: 0, count: capacity)
+        for index in 0..<capacity / 2 {
+          let home = CompactTable<Item>.home(hash(index), capacity)
+          #expect(loads.indices.contains(home), what)
+          loads[home] += 1
+        }
+        #expect(loads.max()! <= 4, what)
+      }
+    }
+    expectSpread(UInt64.self, "counters, 64 bits") { scrambled(UInt64($0)) }
+    expectSpread(UInt32.self, "counters, 32 bits") { scrambled(UInt32($0)) }
+    expectSpread(UInt64.self, "addresses, 64 bits") { scrambled(0x7F00_0000_0000 + UInt64($0) * 16) }
+    expectSpread(UInt32.self, "addresses, 32 bits") { scrambled(0x1000_0000 + UInt32($0) * 16) }
+    expectSpread(UInt64.self, "ids, 64 bits") { scrambledID(UInt64($0)) }
+    expectSpread(UInt32.self, "ids, 32 bits") { scrambledID(UInt64($0)) }
+    expectSpread(UInt32.self, "ids of names, 32 bits") { scrambledID(KeyIdentity.namedBit | UInt64($0)) }
+    // The golden ratio's bits, as Knuth has them for both.
+    #expect(scrambled(1 as UInt64) == 0x9E37_79B9_7F4A_7C15 && scrambled(1 as UInt32) == 0x9E37_79B9)
+    #expect(scrambledID(1) as UInt64 == 0x9E37_79B9_7F4A_7C15 && scrambledID(1) as UInt32 == 0x9E37_79B9)
+  }
 }

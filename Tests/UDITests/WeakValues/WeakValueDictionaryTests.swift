@@ -124,6 +124,26 @@ import Testing
     withExtendedLifetime(value) {}
   }
 
+  /// Every way to read. The thread sanitizer fails this if one of them writes.
+  @Test func severalThreadsReadOneDictionary() {
+    let values = (0..<100).map { Plain("\($0)") }
+    var changing = WeakValueDictionary<Int, Plain>()
+    for (index, value) in values.enumerated() { changing[index] = value }
+    let dictionary = changing
+    let wrong = Tally()
+    onThreads(4) { _ in
+      for index in 0..<1000 where dictionary[index % 100] !== values[index % 100] { wrong.add() }
+      if dictionary.count != 100 || dictionary.isEmpty || dictionary.heldCount != 100 { wrong.add() }
+      if dictionary.keys.count != 100 || dictionary.values.count != 100 { wrong.add() }
+      // A copy of one's own is made by reading, too.
+      var copy = dictionary
+      copy[0] = nil
+      if copy.count != 99 { wrong.add() }
+    }
+    #expect(wrong.count == 0)
+    #expect(dictionary.count == 100)
+  }
+
   @Test func aValueStopsWithAnExplanation() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var dictionary = WeakValueDictionary<String, any Loose>()

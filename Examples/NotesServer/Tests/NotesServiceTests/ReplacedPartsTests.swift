@@ -27,11 +27,10 @@ private struct Broken: Error {}
     }
   }
 
-  @Test func theStoreIsBound() async throws {
-    let store = FakeStore([.sample(7)])
+  @Test func theStoreIsProvided() async throws {
     let root = makeRoot()
-    // A binding comes before a provider, so the database is never opened.
-    root.bind(store, as: (any NoteStore).self)
+    // This replaces the provider, so the database is never opened.
+    root.provide(FakeStore([.sample(7)]), as: (any NoteStore).self)
 
     try await withService(in: root) { client in
       let kept = try await client.get("/notes/7")
@@ -61,7 +60,7 @@ private struct Broken: Error {}
   @Test func whatFailsInsideIsLoggedAndNotTold() async throws {
     let store = FakeStore { throw Broken() }
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
     let log = InMemoryLogHandler()
 
     try await withService(in: root, log: log) { client in

@@ -14,7 +14,7 @@ private struct Broken: Error {}
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
 
     try await withService(in: root) { client in
       async let read = client.get("/notes/1", headers: [.requestID: "reader"])
@@ -41,7 +41,7 @@ private struct Broken: Error {}
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
 
     try await withService(in: root) { client in
       try await withThrowingTaskGroup(of: TestResponse.self) { group in
@@ -63,7 +63,7 @@ private struct Broken: Error {}
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
 
     try await withService(in: root) { client in
       async let response = client.get("/notes/1")
@@ -84,7 +84,7 @@ private struct Broken: Error {}
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let survivors = Survivors()
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
     let wiring = WatchingWiring(base: try UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 
@@ -117,7 +117,7 @@ private struct Broken: Error {}
     let store = FakeStore { throw Broken() }
     let survivors = Survivors()
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
     let wiring = WatchingWiring(base: try UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 

@@ -51,7 +51,7 @@ import UDI
     let gate = Gate()
     let store = FakeStore { try await gate.pass() }
     let root = makeRoot()
-    root.bind(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self)
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     let application = makeApplication(
       NotesConfiguration(port: 0), wiring: try UDIWiring(root: root), logger: logger()

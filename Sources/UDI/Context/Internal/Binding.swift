@@ -18,7 +18,14 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { Deaths.note(self, &garbage) }
+    if UDIRecording.isOn { Records.note(self, nil, &garbage) }
+    takeOut(&garbage)
+  }
+
+  /// Takes the binding out of its context because its instance is bound in another one now.
+  @inline(never)
+  final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { Records.note(self, .withdrawn(other.site), &garbage) }
     takeOut(&garbage)
   }
 
@@ -27,7 +34,7 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = offer.isMulti
     super.init(
-      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.site)
+      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.reach, offer.site)
   }
 }
 

@@ -16,6 +16,8 @@ class Entry: WeakEntry, @unchecked Sendable {
     case owned
     /// The same for a value, or for an object in a form that a lookup cannot rebuild.
     case boxed
+    /// Nothing: set-up blocks that have to run. Under no type's key.
+    case setUp
     /// Something has to be made.
     case provider
     /// The same, but perhaps not for the first time in this link.
@@ -25,8 +27,9 @@ class Entry: WeakEntry, @unchecked Sendable {
   // In this order, with a `Binding`'s, they fill 104 bytes, with which an allocation wastes nothing.
 
   @exclusivity(unchecked) private final var uncheckedKind: Kind
-  /// Whether it was captured as the very type that lookups for its key normally name, so that its form fits theirs.
-  final let isExact: Bool
+  /// As which type, and with which reach, it was registered.
+  final let registered: EntryForm
+  @exclusivity(unchecked) private final var uncheckedIsFromSetUp = false
   @exclusivity(unchecked) private final var uncheckedComesFromLook = false
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
   private final let heldKey: HeldKey
@@ -34,22 +37,25 @@ class Entry: WeakEntry, @unchecked Sendable {
   final let site: CallSite
 
   /// - Parameter form: Of an object that is alive during the call. It is only referred to weakly.
-  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
     unsafe uncheckedKind = kind
-    self.isExact = isExact && form.isComplete
+    registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
     super.init(form)
   }
 
   /// An entry that refers to no object weakly.
-  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ site: CallSite) {
+  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite)
+  {
     unsafe uncheckedKind = kind
-    self.isExact = isExact && form.isComplete
+    registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
     super.init(without: form)
   }
+
+  final var reach: Reach { registered.reach }
 
   /// What it is registered under. Counts a reference: where the id is enough ask for that.
   final var key: KeyIdentity { heldKey.identity.object }
@@ -70,6 +76,12 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var serial: UInt32 {
     get { unsafe uncheckedSerial }
     set { unsafe uncheckedSerial = newValue }
+  }
+
+  /// Whether a set-up block of its context registered it. Under the tree lock.
+  final var isFromSetUp: Bool {
+    get { unsafe uncheckedIsFromSetUp }
+    set { unsafe uncheckedIsFromSetUp = newValue }
   }
 
   /// Whether a look for a watcher brought it into its context, see `Tidings`. Under the tree lock.

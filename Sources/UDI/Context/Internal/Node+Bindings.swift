@@ -7,6 +7,10 @@ extension Node {
     // A constant, because a parameter that is consumed cannot be referred to before.
     let binding = consume new
     guard !isInert else { return garbage.add(binding) }
+    if isSetUpByThisThread {
+      guard leftBySetUp(binding.key, &garbage) == nil else { return garbage.add(binding) }
+      binding.isFromSetUp = true
+    }
     let reference = Unretained(binding)
     let expected = Int(parent?.expectedKeys ?? 1)
     // Handed over to the dictionary, so that references to it are not counted up and down.
@@ -15,10 +19,11 @@ extension Node {
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if bindings.looksForDeadEntries {
       // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
-      var alive: [AnyObject] = []
-      for dead in bindings.deadEntriesInTurn(looks: 1, alive: &alive) { dead.binding.withdraw(&garbage) }
-      Schedule.reached(.loadedToLook)
-      garbage.add(alive as AnyObject)
+      let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: entry.binding)
+      }
+      for entry in dead { entry.binding.withdraw(&garbage) }
     }
   }
 
@@ -32,7 +37,7 @@ extension Node {
     binding.serial = nextSerial
     nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { Deaths.forget(binding.key, in: self) }
+    if UDIRecording.isOn { Records.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
     Tree.telling(.of(binding)) {
       setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
@@ -44,7 +49,7 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(&garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
       }
     }
   }

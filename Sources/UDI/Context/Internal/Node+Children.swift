@@ -52,12 +52,11 @@ extension Node {
     let (old, oldSequence) = (child.parent, child.sequence)
     let newSequence = nextChildSequence
     nextChildSequence += 1
-    precondition(newSequence < Rank.sequenceLimit, "a context has room for \(Rank.sequenceLimit) children in its life")
+    guard newSequence < Rank.sequenceLimit else {
+      fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
+    }
     defer {
-      if !child.sleep.isEmpty {
-        child.noteSleepBelow()
-        child.tellWatchersOfSetUp()
-      }
+      if !child.sleep.isEmpty { child.tellWatchersOfSetUp() }
       if child.isWatched { child.tellWatchersOfMove() }
     }
     if old == self {
@@ -89,10 +88,11 @@ extension Node {
     unlink(child)
     if child.isWatched { child.tellWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
-    let keys = child.slots.count
+    var keys = child.slots.count
+    if !child.sleep.isEmpty { keys -= child.setUpSlotCount }
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.heldContext.take() {
-      if child.hasChildren { child.remember(context) }
+      child.rememberWithoutParent(context)
       garbage.add(context)
     }
   }
@@ -103,9 +103,20 @@ extension Node {
 
   /// Notes the context of a node that has, or gets, children or providers, and may come to have no parent.
   func remember(_ context: UDIContext) {
-    guard !remembersContext else { return }
-    remembersContext = true
+    guard noting != .done else { return }
+    noting = .done
     rootContext = context
+  }
+
+  /// Notes the context of a node that was just taken out of its parent, if it is needed.
+  private func rememberWithoutParent(_ context: UDIContext) {
+    if hasChildren || noting == .withoutParent { remember(context) }
+  }
+
+  /// Sees to it that the context is known as long as it lives, wherever the node is moved. Only of nodes that a parent holds or that
+  /// have noted their context.
+  func keepTrackOfContext() {
+    if noting == .never { noting = .withoutParent }
   }
 
   /// Whether this node is somewhere below another one.
@@ -195,7 +206,10 @@ extension Node {
 
   /// Lets go of what few contexts have.
   private func dropRarities(_ garbage: inout Garbage) {
-    if let setUp { garbage.add(setUp) }
+    if let setUp {
+      setUp.node = nil
+      garbage.add(setUp)
+    }
     setUp = nil
     if isWatched { endWatching() }
     if hasOverrides { for substitute in overrides { substitute.node = nil } }
@@ -231,7 +245,7 @@ extension Node {
       child.nextSibling = nil
       if child.isWatched { child.tellWatchersOfMove() }
       if let context = child.heldContext.take() {
-        if child.hasChildren { child.remember(context) }
+        child.rememberWithoutParent(context)
         children.append(context)
       }
     }

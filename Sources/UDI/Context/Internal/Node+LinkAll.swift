@@ -6,23 +6,25 @@ extension Node {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - name: Their name; nil for those without one.
+  ///   - reach: Where the caller may use what it gets.
   ///   - search: The direction; nil for this context's.
   ///   - ofAnyName: Whether to take all of them whatever their name.
   /// - Complexity: O(contexts that have the key at them or below them, and above a hit), whatever else the tree holds.
   func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     let (reference, token) = TypeIdentity.andToken(of: type)
     let identity = reference.object
+    let form = LookupForm(token, reach)
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = search ?? self.search
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
-      var found = FoundDependencies(bindings(keys, search), isExact: token.isExact, &garbage)
+      var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
         // Something dead has given way to a provider, whose place among the others may be another one.
         garbage.add(found)
-        found = FoundDependencies(bindings(keys, search), isExact: token.isExact, &garbage)
+        found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
       // The key's last reference may go with what was withdrawn; not before the lock was given back.
       garbage.add(key)
@@ -62,11 +64,12 @@ extension Node {
       for reference in bindings(keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
+        node.keepTrackOfContext()
         // Not what the slot points at: a test may have put something in front.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           Schedule.reached(.loadedToLook)
           entries.append(binding)
-          garbage.add(object)
+          garbage.add(object, of: binding)
         }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
@@ -163,42 +166,45 @@ final class FoundDependencies {
   @usableFromInline let count: Int
   /// Whether something dead was withdrawn that had something else under it.
   fileprivate let hasUncovered: Bool
-  /// Whether the requested type is its identity's own, see `TypeToken`.
-  private let isExact: Bool
+  private let lookup: LookupForm
   /// How many have been taken out. Unchecked, because one call on one thread uses it.
   @exclusivity(unchecked) private var taken = 0
 
   /// Loads bindings, and withdraws the dead ones. Under the tree lock.
-  fileprivate init(_ bindings: ContiguousArray<Unretained<Entry>>, isExact: Bool, _ garbage: inout Garbage) {
+  fileprivate init(_ bindings: ContiguousArray<Unretained<Entry>>, _ lookup: LookupForm, _ garbage: inout Garbage) {
     var count = 0
     var hasUncovered = false
     let live = UnsafeMutableBufferPointer<Found>.allocate(capacity: bindings.count)
     for reference in bindings {
-      guard let found = reference.read({ Self.find($0, isExact: isExact, &hasUncovered, &garbage) }) else { continue }
+      guard let found = reference.read({ Self.find($0, lookup, &hasUncovered, &garbage) }) else { continue }
       unsafe live.initializeElement(at: count, to: found)
       count += 1
     }
     unsafe self.live = unsafe live
     self.count = count
     self.hasUncovered = hasUncovered
-    self.isExact = isExact
+    self.lookup = lookup
   }
 
   private static func find(
-    _ entry: Entry, isExact: Bool, _ hasUncovered: inout Bool, _ garbage: inout Garbage
+    _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
+    // Before it is loaded, which would hold it.
+    if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:
-      if let object = entry.object { return .object(object, entry.form, isExact: isExact && entry.isExact) }
+      if let object = entry.object { return .object(object, entry.form, isExact: entry.registered.fits(lookup)) }
       let node = entry.node
       entry.withdraw(&garbage)
       if node?.ownEntry(entry.keyID) != nil { hasUncovered = true }
       return nil
     case .owned:
       guard let object = unsafe unsafeDowncast(entry, to: MadeEntry.self).owned else { return nil }
-      return .object(object, entry.form, isExact: isExact && entry.isExact)
+      return .object(object, entry.form, isExact: entry.registered.fits(lookup))
     case .boxed, .provider, .graphProvider:
       return .provided(entry)
+    case .setUp:
+      return nil
     }
   }
 
@@ -223,7 +229,7 @@ final class FoundDependencies {
     case .provided(let entry):
       guard entry.kind == .graphProvider else { return .provided(entry) }
       // An earlier one may have made it meanwhile.
-      return unsafe entry.answerFromGraph(isExact: isExact, into: memory)
+      return unsafe entry.answerFromGraph(lookup, into: memory)
     }
   }
 }

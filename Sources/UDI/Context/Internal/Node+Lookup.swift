@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The one path of all lookups: every verb, wrapper and search ends in `Node.answer`.
 
 /// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs,
@@ -12,7 +10,8 @@ enum LookupAnswer {
   case written
   /// The object is found, and a cast will make the value: the type has a form that is not recorded.
   case object(AnyObject)
-  /// The entry is found, and has to make the value or take it out of its box, with no lock held.
+  /// The entry is found, and has to make the value, take it out of its box, or say that this lookup may not have it, with no lock
+  /// held.
   case provided(Entry)
   /// Found dead: to be looked up again, cleaning up, with no lock held.
   case dead
@@ -24,31 +23,32 @@ extension Node {
   /// Looks up a dependency without a name.
   ///
   /// - Parameters:
+  ///   - reach: Where the caller may use what it gets.
   ///   - search: The direction; nil for this context's.
   ///   - memory: Uninitialised memory for a value of the requested type.
   @inline(__always)
-  func answer(_ type: TypeToken, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    let answer = unsafe attempt(type.id, isExact: type.isExact, search, into: memory)
+  func answer(
+    _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let form = LookupForm(type, reach)
+    let answer = unsafe attempt(type.id, form, search, into: memory)
     guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(type.id, isExact: type.isExact, search, into: memory)
+    return unsafe answerCleaningUp(type.id, form, search, into: memory)
   }
 
   /// Looks up a dependency with a name. The id of its key is a hash, so the names are compared: by the user's `==`,
   /// with no lock held.
   @inline(never)
   func answer(
-    _ type: Any.Type, named name: UDIName, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let (identity, isExact) = (TypeIdentity.of(type), TypeToken.of(type).isExact)
+    let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
     if lock.withLock({ !sleep.isEmpty }) { return .asleep }
-    let here =
-      KeyNames.haveCollided.load(ordering: .acquiring) ? nil : key(behind: KeyIdentity.hashedID(identity, name))
     let key: KeyIdentity
-    if let here {
-      guard here.type === identity, here.name == name else { return .nothing }
+    if let here = self.key(behind: KeyIdentity.hashedID(identity, name)), here.type === identity, here.name == name {
       key = here
     } else {
-      // Here is no such key; there may be one above, or one whose id is not its hash.
+      // Here is no such key, or another name with the same hash. There may be one above, or one whose id is not its hash.
       guard let known = KeyNames.identity(identity, name) else {
         // A set-up block above may be the first to use it.
         return sleepsAbove(search) ? .asleep : .nothing
@@ -57,9 +57,9 @@ extension Node {
     }
     // As long as the key is retained no other name can be given its id.
     defer { withExtendedLifetime(key) {} }
-    let answer = unsafe attempt(key.id, isExact: isExact, search, into: memory)
+    let answer = unsafe attempt(key.id, form, search, into: memory)
     guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(key.id, isExact: isExact, search, into: memory)
+    return unsafe answerCleaningUp(key.id, form, search, into: memory)
   }
 
   private func sleepsAbove(_ search: UDISearch?) -> Bool {
@@ -82,7 +82,7 @@ extension Node {
   /// Looks up without changing anything, and without calling any code of the user's: may run under an attachment's lock.
   @inline(__always)
   func attempt(
-    _ key: UInt64, isExact: Bool, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
     guard sleep.isEmpty else {
@@ -90,13 +90,13 @@ extension Node {
       return .asleep
     }
     let search = search ?? self.search
-    if search == .ancestors { return unsafe attemptUpwards(key, isExact: isExact, into: memory) }
+    if search == .ancestors { return unsafe attemptUpwards(key, form, into: memory) }
     guard let slot = slots.find(key), search == .descendants || slot.element.depth == 0 else {
       lock.unlock()
       return .nothing
     }
     // The slot keeps the binding alive while the lock is held.
-    let answer = slot.element.best.read { unsafe $0.answer(isExact: isExact, into: memory) }
+    let answer = slot.element.best.read { unsafe $0.answer(form, into: memory) }
     lock.unlock()
     return answer
   }
@@ -105,7 +105,7 @@ extension Node {
   /// so that no node can go away or move in between.
   @inline(never)
   private func attemptUpwards(
-    _ key: UInt64, isExact: Bool, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
     while true {
@@ -114,7 +114,7 @@ extension Node {
         return .asleep
       }
       if let slot = node.slots.find(key), slot.element.depth == 0 {
-        let answer = slot.element.best.read { unsafe $0.answer(isExact: isExact, into: memory) }
+        let answer = slot.element.best.read { unsafe $0.answer(form, into: memory) }
         node.lock.unlock()
         return answer
       }
@@ -132,12 +132,12 @@ extension Node {
   /// Looks up under the tree lock and withdraws what is found dead, until something is alive or nothing is left.
   @inline(never)
   func answerCleaningUp(
-    _ key: UInt64, isExact: Bool, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
       let search = search ?? self.search
       while let entry = nearestEntry(key, search) {
-        let answer = entry.read { unsafe $0.answer(isExact: isExact, into: memory) }
+        let answer = entry.read { unsafe $0.answer(form, into: memory) }
         guard case .dead = answer else { return answer }
         entry.read { $0.withdraw(&garbage) }
       }
@@ -148,31 +148,41 @@ extension Node {
 
 extension Entry {
   /// What the entry gives, as the requested type.
-  ///
-  /// - Parameter isExact: Whether the requested type is its identity's own, see `TypeToken`.
   @inline(__always)
-  func answer(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(isExact: isExact, into: memory) }
+  func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(lookup, into: memory) }
+    guard registered.fits(lookup) else { return answerToBeCast(lookup.reach) }
     guard let object else { return .dead }
-    guard isExact, self.isExact else { return .object(object) }
     unsafe form.write(object, to: memory)
     return .written
   }
 
+  /// The same for an entry that refers to its object weakly, and whose recorded words are not what the lookup wants.
+  @inline(never)
+  private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
+    // Before the object is loaded: that would hold it, and perhaps let go of it, off the main actor.
+    if registered.isRefused(to: reach) { return .provided(self) }
+    return object.map { .object($0) } ?? .dead
+  }
+
   @inline(__always)
-  private func answerOwned(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  private func answerOwned(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: MadeEntry.self).owned else {
-      return kind == .graphProvider ? unsafe answerFromGraph(isExact: isExact, into: memory) : .provided(self)
+      return kind == .graphProvider ? unsafe answerFromGraph(lookup, into: memory) : .provided(self)
     }
-    guard isExact, self.isExact else { return .object(owned) }
+    guard registered.fits(lookup) else {
+      return registered.isRefused(to: lookup.reach) ? .provided(self) : .object(owned)
+    }
     unsafe form.write(owned, to: memory)
     return .written
   }
 
   /// Most links of a graph find what an earlier one made: those are done here, without keeping the provider alive.
   @inline(never)
-  func answerFromGraph(isExact: Bool, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType else {
+  func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
+      !registered.isRefused(to: lookup.reach)
+    else {
       return .provided(self)
     }
     let id = unsafe unsafeDowncast(self, to: Provider.self).id

@@ -1,83 +1,30 @@
-/// Which set-up blocks have to run before a lookup.
-struct Sleep: OptionSet {
-  let rawValue: UInt8
-  /// The context's own.
-  static let own = Sleep(rawValue: 1)
-  /// Perhaps some context's below: before a lookup that goes down.
-  static let below = Sleep(rawValue: 2)
-}
-
-/// A context's set-up blocks that have not run yet.
-final class SetUp: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
-  struct Block {
-    let isOnMainActor: Bool
-    let body: (UDIContext) -> Void
-    /// Whether a look for a watcher added it, see `Tidings`.
-    var comesFromLook = false
-  }
-
-  private var blocks: [Block] = []
-  /// While one of them runs: what other threads wait for.
-  private(set) var running: Creation?
-
-  func add(_ block: Block) { blocks.append(block) }
-
-  /// Takes out the first block that may run here.
-  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, Creation)? {
-    guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
-    let creation = Creation(nil, maker: resolution)
-    running = creation
-    return (blocks.remove(at: index), creation)
-  }
-
-  /// - Returns: Whether all have run.
-  func end(_ creation: Creation) -> Bool {
-    creation.end(.undecided)
-    running = nil
-    return blocks.isEmpty
-  }
-}
-
 extension Node {
-  /// Adds a set-up block. Under the tree lock.
-  func fallAsleep(_ block: SetUp.Block) {
-    let setUp = self.setUp ?? SetUp()
-    var block = block
-    block.comesFromLook = Tree.isLooking
-    setUp.add(block)
-    self.setUp = setUp
-    lock.withLock { _ = sleep.insert(.own) }
-    noteSleepBelow()
-    tellWatchersOfSetUp()
-  }
-
-  /// Tells the contexts above that something here or below has not been set up. Under the tree lock.
-  func noteSleepBelow() {
-    var next = parent
-    while let node = next, !node.sleep.contains(.below) {
-      node.lock.withLock { _ = node.sleep.insert(.below) }
-      next = node.parent
-    }
-  }
-
   /// Looks up after running the set-up blocks that the lookup reaches. No lock is held.
   ///
   /// - Parameter key: The key's id, if it has one; asked again each time, because a block may be the first to use a name.
   @inline(never)
   func answerWaking(
-    _ key: () -> UInt64?, isExact: Bool, _ search: UDISearch?, _ context: UDIContext,
+    _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     while true {
-      let hasRun = wake(context, search, for: key())
-      guard let known = key() else {
-        if hasRun { continue }
-        return .nothing
-      }
-      let answer = unsafe answerCleaningUp(known, isExact: isExact, search, into: memory)
-      // What stood in the way was dead, perhaps, and behind it is something that sleeps.
-      if case .nothing = answer, hasRun { continue }
+      wake(context, search, key)
+      guard let known = key() else { return .nothing }
+      let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
+      // What was dead is gone, and behind it may be a set-up that was not reached before.
+      if case .dead = answer { continue }
+      return answer
+    }
+  }
+
+  /// Looks up under the tree lock, and withdraws what is found dead.
+  private func answerOrCleanUp(
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    Tree.change { garbage in
+      guard let entry = nearestEntry(key, search ?? self.search) else { return .nothing }
+      let answer = entry.read { unsafe $0.answer(form, into: memory) }
+      if case .dead = answer { entry.read { $0.withdraw(&garbage) } }
       return answer
     }
   }
@@ -88,64 +35,146 @@ extension Node {
   /// - Parameters:
   ///   - context: This node's context.
   ///   - key: What is looked up; nil for anything.
-  /// - Returns: Whether one has run.
-  @discardableResult
-  func wake(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) -> Bool {
-    if lock.withLock({ sleep.isEmpty && (search ?? self.search) != .ancestors }) { return false }
-    var tried: Set<UDIContext> = []
-    var hasRun = false
-    while let sleeper = nextSleeper(context, search, for: key, after: tried) {
-      tried.insert(sleeper)
-      if sleeper.runSetUp() { hasRun = true }
+  /// - Complexity: For `.descendants` O(levels × log siblings) for each set-up that runs, whatever else the tree holds.
+  func wake(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) { wake(context, search) { key } }
+
+  private func wake(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
+    if lock.withLock({ sleep.isEmpty && (search ?? self.search) != .ancestors }) { return }
+    let keys: SetUp.Keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
+    var passedBy = PassedBy()
+    while let next = nextPending(context, search, for: key(), keys, passedBy) {
+      if !next.runSetUp() { passedBy.insert(next) }
     }
-    return hasRun
   }
 
-  private func nextSleeper(
-    _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, after tried: Set<UDIContext>
+  /// The first context that a lookup comes to whose set-up is pending.
+  private func nextPending(
+    _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
-    Tree.change { garbage in
-      /// The node's context, if it sleeps and has not been tried.
-      func sleeper(_ node: Node) -> UDIContext? {
-        guard node.setUp != nil, let found = node == self ? context : node.context else { return nil }
-        guard tried.contains(found) else { return found }
-        garbage.add(found)
-        return nil
-      }
-      func answers(_ node: Node) -> Bool { key.map { node.ownEntry($0) != nil } ?? false }
+    Tree.change { _ in
+      func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
+      func isNext(_ node: Node) -> Bool { node.setUp?.isPending(keys) == true && !passedBy.contains(node) }
       switch search ?? self.search {
-      case .local: return sleeper(self)
+      case .local: return isNext(self) ? context : nil
       case .ancestors:
         var next: Node? = self
         while let node = next {
-          if let found = sleeper(node) { return found }
-          if answers(node) { return nil }
+          SetUp.countStep()
+          if isNext(node), let found = contextOf(node) { return found }
+          if let key, node.ownEntry(key) != nil { return nil }
           next = node.parent
         }
         return nil
       case .descendants:
-        if let found = sleeper(self) { return found }
-        if answers(self) || !sleep.contains(.below) { return nil }
-        for element in BreadthFirst(self).dropFirst() {
-          if let found = sleeper(element.node) { return found }
-          if answers(element.node) { return nil }
+        guard let found = nearestPending(keys, passedBy) else { return nil }
+        if let key, let slot = slots.find(key), let answer = slot.element.best.read({ $0.node }) {
+          // In one context the set-up comes first.
+          let answer = PlaceBelow(node: answer, depth: slot.element.depth)
+          if found.node != answer.node, answer.comesBefore(found) { return nil }
         }
-        forgetSleepBelow()
-        return nil
+        return contextOf(found.node)
       }
     }
   }
 
-  /// Takes back what `noteSleepBelow` said, where nothing sleeps any more. Under the tree lock.
-  private func forgetSleepBelow() {
-    let branch = Array(BreadthFirst(self))
-    var sleepsBelow = [Bool](repeating: false, count: branch.count)
-    for (index, element) in branch.enumerated().reversed() {
-      if let parent = element.parent, sleepsBelow[index] || element.node.setUp != nil { sleepsBelow[parent] = true }
-      if !sleepsBelow[index], element.node.sleep.contains(.below) {
-        element.node.lock.withLock { _ = element.node.sleep.remove(.below) }
+  /// The nearest pending set-up here or below. Under the tree lock.
+  private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> PlaceBelow? {
+    var nearest: PlaceBelow?
+    for id in SetUp.Keys.ids where keys.contains(id) {
+      guard let slot = slots.find(id), let best = slot.element.best.read({ $0.node }) else { continue }
+      SetUp.countStep()
+      var place = PlaceBelow(node: best, depth: slot.element.depth)
+      if passedBy.contains(best) {
+        // Seldom, and then there are few: those that run now.
+        let all = bindings([id], .descendants)
+        for _ in all { SetUp.countStep() }
+        guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.contains($0) }) else {
+          continue
+        }
+        place = PlaceBelow(node: other, depth: other.levels(below: self))
       }
+      if nearest.map({ place.comesBefore($0) }) ?? true { nearest = place }
     }
+    return nearest
+  }
+
+  private func levels(below top: Node) -> UInt32 {
+    var levels: UInt32 = 0
+    var next = self
+    while next != top, let parent = next.parent {
+      SetUp.countStep()
+      next = parent
+      levels += 1
+    }
+    return levels
+  }
+}
+
+/// A node at or below another one, where a lookup begins.
+private struct PlaceBelow {
+  let node: Node
+  let depth: UInt32
+
+  /// Whether a lookup comes to this place before another one: it is on a higher level, or else in the branch that was added
+  /// first. Under the tree lock.
+  func comesBefore(_ other: PlaceBelow) -> Bool {
+    guard depth == other.depth else { return depth < other.depth }
+    var (left, right) = (node, other.node)
+    if left == right { return false }
+    // Up to the children of one parent. There is one: where the lookup begins.
+    while let leftParent = left.parent, let rightParent = right.parent, leftParent != rightParent {
+      SetUp.countStep()
+      (left, right) = (leftParent, rightParent)
+    }
+    return left.sequence < right.sequence
+  }
+}
+
+/// The contexts that a lookup passes by although their set-up is pending: this thread is in the middle of it, or would wait without end.
+private struct PassedBy {
+  // Held, so that their nodes are no others meanwhile.
+  private var contexts: [UDIContext] = []
+  private var nodes: Set<Node> = []
+
+  mutating func insert(_ context: UDIContext) {
+    contexts.append(context)
+    context.withNode { _ = nodes.insert($0) }
+  }
+
+  func contains(_ node: Node) -> Bool { nodes.contains(node) }
+}
+
+// MARK: - What was registered by hand
+
+/// What a set-up block leaves as it is.
+enum LeftBySetUp {
+  case provider(Provider)
+  /// A live binding.
+  case binding
+}
+
+extension Node {
+  /// Whether this thread is in the middle of a set-up block of this context. Under the tree lock.
+  @inline(__always)
+  var isSetUpByThisThread: Bool { hasRarities && runsSetUpOnThisThread }
+
+  @inline(never)
+  private var runsSetUpOnThisThread: Bool {
+    guard let running = setUp?.running else { return false }
+    return running.maker === PerThread.resolution.object
+  }
+
+  /// What there is under a key that a set-up block, if this thread runs one of this context, neither replaces nor hides: a provider or
+  /// a live binding that none of the context's blocks registered. Under the tree lock.
+  func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> LeftBySetUp? {
+    guard isSetUpByThisThread else { return nil }
+    if let provider = provider(key.id), !provider.isFromSetUp { return .provider(provider) }
+    if let binding = heldBinding(key), !binding.isFromSetUp, let object = binding.object {
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: binding)
+      return .binding
+    }
+    return nil
   }
 }
 
@@ -174,6 +203,7 @@ extension UDIContext {
           return (try? running.prepareToWait(resolution)).map { .wait($0, running) }
         }
         let begun = setUp.begin(isOnMainActor: MainActorCheck.isOnMainActor, resolution)
+        node.updateIndex(of: setUp)
         return begun.map { .run(setUp, $0, $1) }
       }
       switch task {
@@ -188,9 +218,9 @@ extension UDIContext {
         change { node, garbage in
           garbage.add(setUp)
           garbage.add(creation)
-          guard setUp.end(creation), node.setUp === setUp else { return }
-          node.setUp = nil
-          node.lock.withLock { _ = node.sleep.remove(.own) }
+          let haveAllRun = setUp.end(creation)
+          node.updateIndex(of: setUp)
+          if haveAllRun { node.setUp = nil }
         }
       }
     }

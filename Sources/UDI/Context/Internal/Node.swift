@@ -6,7 +6,7 @@
 /// node that is read under a lock that guards it is there until that lock is given back. That is the rule for every use, and
 /// why the type is marked safe: the compiler cannot check it.
 @safe
-struct Node: Equatable, @unchecked Sendable {
+struct Node: Hashable, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the locks named at its mark.
 
   /// The parts lie behind one another, those that lookups read first. They are parts because each is guarded by other locks: to
@@ -28,7 +28,7 @@ struct Node: Equatable, @unchecked Sendable {
     // In the order in which changes need them, so that most touch few cache lines.
     var sequence: UInt64 = 0
     var nextSerial: UInt32 = 0
-    var remembersContext = false
+    var noting = ContextNoting.never
     var expectedKeys: UInt8 = 1
     var isInert = false
     var isWatched = false
@@ -47,7 +47,8 @@ struct Node: Equatable, @unchecked Sendable {
 
   /// Allocates a node; whoever does must `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe base = allocateMemory(byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: Self.word)
+    unsafe base = allocateMemory(
+      byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: MemoryLayout<Edges>.alignment)
     unsafe lockMemory.initialize(to: Lock())
     unsafe shared.initialize(to: Shared(search: search))
     unsafe edges.initialize(to: Edges())
@@ -70,15 +71,22 @@ struct Node: Equatable, @unchecked Sendable {
   init(address: UnsafeRawPointer) { unsafe base = UnsafeMutableRawPointer(mutating: address) }
 
   static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
+  func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
 // MARK: - Where the parts are
 
 extension Node {
-  private static var word: Int { MemoryLayout<UInt>.size }
-  private static var sharedOffset: Int { (MemoryLayout<Lock>.size + word - 1) & ~(word - 1) }
-  private static var edgesOffset: Int { sharedOffset + MemoryLayout<Shared>.stride }
-  private static var tagOffset: Int { edgesOffset + MemoryLayout<Edges>.stride }
+  // No part wants more alignment than the edges, which have integers of 64 bits.
+  private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
+  private static var edgesOffset: Int { aligned(sharedOffset + MemoryLayout<Shared>.size, for: Edges.self) }
+  private static var tagOffset: Int { aligned(edgesOffset + MemoryLayout<Edges>.size, for: String.self) }
+
+  @inline(__always)
+  private static func aligned<Part: ~Copyable>(_ offset: Int, for part: Part.Type) -> Int {
+    let mask = MemoryLayout<Part>.alignment - 1
+    return (offset + mask) & ~mask
+  }
 
   @inline(__always)
   private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }
@@ -166,7 +174,7 @@ extension Node {
     return new
   }
 
-  /// The lifetime of what is registered without one; nil for `.unique`.
+  /// The lifetime of what is registered without one; nil for `.unique`. A thread that installs modules has one of its own.
   var defaultLifetime: DefaultLifetime? {
     get { unsafe edges.pointee.rarities?.defaultLifetime }
     nonmutating set {
@@ -174,7 +182,19 @@ extension Node {
     }
   }
 
-  /// The context's set-up block, until it has run.
+  /// The modules that are being installed: of each thread the innermost one last.
+  var installations: [Installation] {
+    _read { yield rarities.installations }
+    nonmutating _modify { yield &rarities.installations }
+  }
+
+  /// The modules that are installed.
+  var modules: [InstalledModule] {
+    _read { yield rarities.modules }
+    nonmutating _modify { yield &rarities.modules }
+  }
+
+  /// The context's set-up blocks, until they have run.
   var setUp: SetUp? {
     get { unsafe edges.pointee.rarities?.setUp }
     nonmutating set { if newValue != nil || hasRarities { rarities.setUp = newValue } }
@@ -196,7 +216,8 @@ extension Node {
     nonmutating _modify { yield &rarities.overrides }
   }
 
-  /// What `Deaths` knows the node by, once something has died here; 0 before. Numbers are not given twice, as addresses are.
+  /// What `Records` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
+  /// addresses are.
   var diaryNumber: UInt {
     get { unsafe edges.pointee.rarities?.diaryNumber ?? 0 }
     nonmutating set { rarities.diaryNumber = newValue }
@@ -288,24 +309,50 @@ extension Node {
     nonmutating set { unsafe edges.pointee.rootContext = newValue }
   }
 
-  /// Whether `rootContext` was set.
-  var remembersContext: Bool {
-    get { unsafe edges.pointee.remembersContext }
-    nonmutating set { unsafe edges.pointee.remembersContext = newValue }
+  /// Whether `rootContext` was set, or is to be set.
+  var noting: ContextNoting {
+    get { unsafe edges.pointee.noting }
+    nonmutating set { unsafe edges.pointee.noting = newValue }
   }
 
-  /// The node's context, or nil if that is going away; for nodes that have, or had, a parent, children or providers.
+  /// The node's context, or nil if that is going away; for nodes that have a parent, and those that have noted their context.
   var context: UDIContext? { heldContext ?? rootContext }
+}
+
+/// When a node notes its context, in `rootContext`.
+enum ContextNoting: UInt8 {
+  /// Not before it has children or providers.
+  case never
+  /// When it comes to have no parent: somebody has a registration that is to tell the context.
+  case withoutParent
+  /// It has.
+  case done
 }
 
 /// What few contexts have: behind a reference, so that all others are small. Under the tree lock.
 private final class Rarities {
-  var defaultLifetime: DefaultLifetime?
+  private var ownDefaultLifetime: DefaultLifetime?
+  var installations: [Installation] = []
+  var modules: [InstalledModule] = []
   var setUp: SetUp?
   var rules: RuleBook?
   var watchers = Watchers()
   var diaryNumber: UInt = 0
   var overrides: [Substitute] = []
+
+  var defaultLifetime: DefaultLifetime? {
+    get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
+    set {
+      if let index = installation { installations[index].lifetime = newValue } else { ownDefaultLifetime = newValue }
+    }
+  }
+
+  /// The place of the module that this thread installs.
+  private var installation: Int? {
+    if installations.isEmpty { return nil }
+    let thread = PerThread.resolution.object
+    return installations.lastIndex { $0.thread === thread }
+  }
 }
 
 /// An entry in the table of a parent's children by tag.

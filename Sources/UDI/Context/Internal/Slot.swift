@@ -20,7 +20,7 @@ struct Slot: CompactTableElement {
   var depth: UInt32
   var isSingle: Bool
 
-  static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
+  static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
 
   var state: SlotState { SlotState(best: best, depth: depth, isSingle: isSingle) }
 }
@@ -32,6 +32,7 @@ struct Slot: CompactTableElement {
 struct SlotState: Equatable {
   /// The address of `best`; 0 where there is no slot.
   private let address: UInt
+  // A word of 32 bits has room for a depth of 31, more than there is memory for.
   private let depthAndIsSingle: UInt
 
   static var absent: SlotState { SlotState(address: 0, depthAndIsSingle: 0) }

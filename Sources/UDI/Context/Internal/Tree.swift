@@ -116,6 +116,8 @@ struct Garbage {
   // Most changes drop one thing or none: those need no array.
   private var first: AnyObject?
   private var rest: [AnyObject]?
+  /// What is to be released on the main actor.
+  private var parcel: Parcel?
 
   mutating func add(_ object: consuming AnyObject) {
     if first == nil {
@@ -125,8 +127,21 @@ struct Garbage {
     }
   }
 
+  /// Adds an object that was loaded from an entry, only to look at it. If nobody else holds it any more this is where it dies; so one that is not
+  /// `Sendable` is given back to the main actor.
+  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
+
+  /// The same for an object of a reach.
+  mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
+    guard reach == .mainActor else { return add(object) }
+    let parcel = parcel ?? Parcel()
+    parcel.add(object)
+    self.parcel = parcel
+  }
+
   mutating func release() {
     first = nil
     rest = nil
+    parcel.take()?.send()
   }
 }

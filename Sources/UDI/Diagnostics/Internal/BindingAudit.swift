@@ -1,74 +1,94 @@
 import Synchronization
 
-/// What is registered while it goes on, to see afterwards what has outlived it: what `UDITesting` finds leaks with.
+/// Notes what is registered, attached and made during an operation, to see afterwards what has outlived it.
+/// `UDITesting` finds leaks with it.
 ///
-/// It notes what is bound, and what contexts come to own, in one tree; and, wherever that is, in one task and those that it starts.
+/// It notes objects that are bound, attached, or owned by a context, and contexts that are made. It does so for the
+/// tree that it watches, and for the task of the operation and the tasks that this one starts, in whatever tree. It
+/// holds none of them.
 package final class BindingAudit: Sendable {
-  /// An object that outlived the audit, and all that it was registered as.
-  package struct Survivor: Sendable {
-    package let objectType: Any.Type
-    package let registrations: [Registration]
-  }
-
-  /// One registration of it.
-  package struct Registration: Sendable {
-    package let typeName: String
-    package let name: String?
-    package let path: [String]
-    /// Whether the context is alive, too.
-    package let isContextAlive: Bool
-    package let fileID: String
-    package let line: Int
-  }
-
-  private struct Note {
-    weak var object: AnyObject?
+  /// One registration or attachment of an object.
+  struct Note {
     weak var context: UDIContext?
-    let key: KeyIdentity
+    let contextID: ObjectIdentifier?
     let path: [String]
-    let site: CallSite
+    /// Nil for an attachment.
+    let key: KeyIdentity?
+    /// Nil where it is not known.
+    let site: CallSite?
   }
 
+  /// What is known of one object, or of one context.
+  struct Subject {
+    weak var object: AnyObject?
+    /// Where the object may be released. The reach of one that is only attached is not known, which means the main actor.
+    var reach = Reach.mainActor
+    /// The attachment of an object that was attached.
+    weak var attachment: UDIAttachment?
+    /// The tags from the root to a context, as of when it was last added to a parent; nil for any other object.
+    var contextPath: [String]?
+    var notes: [Note] = []
+    /// Whether it was in the tree before the operation began. If so it is no leak, whatever is done with it.
+    var wasThereBefore = false
+    /// Whether an audit inside this one has reported it or was told to ignore it.
+    var isSettled = false
+    /// Its place in the order in which the subjects became known.
+    let serial: Int
+  }
+
+  /// Guarded by the tree lock: the subjects by their addresses.
+  nonisolated(unsafe) var subjects: [ObjectIdentifier: Subject] = [:]
   /// Guarded by the tree lock.
-  private nonisolated(unsafe) var notes: [Note] = []
-  /// Guarded by the tree lock: the last note of each object.
-  private nonisolated(unsafe) var latest: [ObjectIdentifier: Int] = [:]
-  /// Guarded by the tree lock: the root of the tree, as long as the audit goes on.
-  private nonisolated(unsafe) var root: Node?
-  /// Guarded by the tree lock: with how many notes the dead ones are next let go of.
+  private nonisolated(unsafe) var nextSerial = 0
+  /// Guarded by the tree lock: the number of subjects at which the dead ones are removed next.
   private nonisolated(unsafe) var nextSweep = 64
+  /// Guarded by the tree lock: the context that is watched with all below it, while the operation runs.
+  private nonisolated(unsafe) var root: Node?
+  /// Guarded by the tree lock: that context, if it was made for the audit.
+  private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
+  /// The audit that this one runs inside, if any.
+  let outer: BindingAudit?
 
   /// The audit of the task.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// How many audits go on, so that where there are none nobody is asked.
+  /// The number of running audits. While it is zero nothing else is looked at.
   private static let count = Atomic<Int>(0)
-  /// Guarded by the tree lock: those that go on.
+  /// Guarded by the tree lock: the running audits.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
-  package init() {}
+  /// Makes an audit that this task is to run.
+  package init() { outer = Self.ofTask }
 
   /// Audits an operation.
   ///
   /// - Parameters:
-  ///   - root: The root of the tree to watch, which whoever calls keeps for the time of the operation.
+  ///   - root: The context to watch, with all below it. The caller keeps it alive during the operation.
+  ///   - isNew: Whether the context was made for the audit. Then it must not outlive the operation either. If it was
+  ///     not, what it has already does not count.
   ///   - operation: What to run.
   nonisolated(nonsending) package func watch<Result>(
-    _ root: UDIContext, operation: nonisolated(nonsending) () async throws -> Result
+    _ root: UDIContext, isNew: Bool, operation: nonisolated(nonsending) () async throws -> Result
   ) async rethrows -> Result {
-    begin(root)
+    begin(root, isNew: isNew)
     defer { end() }
     return try await Self.$ofTask.withValue(self) { try await operation() }
   }
 
   /// The same for an operation that is not asynchronous.
-  package func watch<Result>(_ root: UDIContext, operation: () throws -> Result) rethrows -> Result {
-    begin(root)
+  package func watch<Result>(_ root: UDIContext, isNew: Bool, operation: () throws -> Result) rethrows -> Result {
+    begin(root, isNew: isNew)
     defer { end() }
     return try Self.$ofTask.withValue(self) { try operation() }
   }
 
-  private func begin(_ context: UDIContext) {
-    context.change { node, _ in
+  private func begin(_ context: UDIContext, isNew: Bool) {
+    context.change { node, garbage in
+      if isNew {
+        noteContext(context, node, isNew: true, &garbage)
+        unsafe newRoot = ObjectIdentifier(context)
+      } else {
+        notePresent(node, &garbage)
+      }
       unsafe root = node
       unsafe Self.all.append(self)
     }
@@ -84,97 +104,189 @@ package final class BindingAudit: Sendable {
   }
 }
 
-// MARK: - The outcome
+// MARK: - What happens. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// How many objects are alive of those that were registered.
-  ///
-  /// - Parameter isIgnored: Which of them do not count.
-  package func countOfSurvivors(_ isIgnored: (AnyObject) -> Bool) -> Int {
-    var seen: Set<ObjectIdentifier> = []
-    for (object, _) in alive() where !isIgnored(object) { seen.insert(ObjectIdentifier(object)) }
-    return seen.count
-  }
+  /// Whether any audit is running. While none is this is all that an audit costs.
+  @inline(__always)
+  static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// What is alive of what was registered, in that order.
-  ///
-  /// - Parameter isIgnored: Which objects do not count.
-  package func survivors(_ isIgnored: (AnyObject) -> Bool) -> [Survivor] {
-    let alive = alive()
-    var order: [ObjectIdentifier] = []
-    var found: [ObjectIdentifier: (type: Any.Type, registrations: [Registration])] = [:]
-    for (object, note) in alive where !isIgnored(object) {
-      let id = ObjectIdentifier(object)
-      if found[id] == nil { order.append(id) }
-      found[id, default: (type(of: object), [])].registrations.append(
-        Registration(
-          typeName: note.key.type.name, name: note.key.name?.description, path: note.path,
-          isContextAlive: note.context != nil, fileID: note.site.fileID, line: note.site.line))
-    }
-    return order.compactMap { id in found[id].map { Survivor(objectType: $0.type, registrations: $0.registrations) } }
-  }
-
-  private func alive() -> [(AnyObject, Note)] {
-    Tree.change { _ in unsafe notes.compactMap { note in note.object.map { ($0, note) } } }
-  }
-}
-
-// MARK: - In the tree. Everything here runs under the tree lock
-
-extension BindingAudit {
+  /// Notes that an object is bound, or that a context now owns it.
   @inline(__always)
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
     noteForAll(object, entry, node, &garbage)
-    garbage.add(object)
+    Schedule.reached(.loadedToLook)
+    garbage.add(object, of: entry)
   }
 
   @inline(never)
   private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
-    let own = ofTask
-    var root = node
-    while let parent = root.parent { root = parent }
-    for audit in unsafe all where unsafe audit === own || audit.root == root {
-      audit.add(object, entry, node, &garbage)
-    }
-  }
-
-  private func add(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     let context = node.context
     if let context { garbage.add(context) }
-    let id = ObjectIdentifier(object)
-    if let index = unsafe latest[id] {
-      // What is loaded from weak references may be the last one, and so leaves the lock.
-      let (earlier, place) = unsafe (notes[index].object, notes[index].context)
-      Schedule.reached(.loadedToLook)
-      if let earlier { garbage.add(earlier) }
-      if let place { garbage.add(place) }
-      if earlier === object, unsafe notes[index].key === entry.key, place === context, context != nil { return }
+    forEach(concernedWith: node) {
+      $0.add(object, nil, context, node, key: entry.key, entry.site, &garbage)
+      if entry.reach == .anywhere { unsafe $0.subjects[ObjectIdentifier(object)]?.reach = .anywhere }
     }
-    unsafe latest[id] = notes.count
-    unsafe notes.append(
-      Note(object: object, context: context, key: entry.key, path: node.fullPath, site: entry.site))
-    if unsafe notes.count >= nextSweep { sweep(&garbage) }
   }
 
-  /// Lets go of notes of objects that have died.
+  /// Notes that an object is about to be attached to a context.
+  @inline(never)
+  static func noteAttachment(
+    _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: CallSite?,
+    _ garbage: inout Garbage
+  ) {
+    if let previous = attachment.context {
+      previous.withNode { node in
+        for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
+          audit.notePresent(object, &garbage)
+        }
+      }
+      garbage.add(previous)
+    }
+    context.withNode { node in
+      // `Node.context` then works for what is bound there next.
+      node.remember(context)
+      forEach(concernedWith: node) { $0.add(object, attachment, context, node, key: nil, site, &garbage) }
+    }
+  }
+
+  /// Notes that a context is made.
+  @inline(never)
+  static func noteMade(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
+    node.remember(context)
+    forEach(concernedWith: node) { $0.noteContext(context, node, isNew: true, &garbage) }
+  }
+
+  /// Notes that a context has a new parent.
+  @inline(never)
+  static func noteMoved(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
+    for audit in unsafe all { audit.noteContext(context, node, isNew: false, &garbage) }
+  }
+
+  /// Calls `body` with each audit that has to note what this task does at a node.
+  private static func forEach(concernedWith node: Node, _ body: (BindingAudit) -> Void) {
+    let own = ofTask
+    for audit in unsafe all {
+      // Of two audits of one context that run side by side, each in a task of its own, the one of this task notes it.
+      let isBeside = unsafe own?.root == audit.root
+      if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) { body(audit) }
+    }
+  }
+
+  /// Whether it is another audit, or runs inside of that.
+  private func isPart(of other: BindingAudit) -> Bool {
+    var next: BindingAudit? = self
+    while let audit = next {
+      if audit === other { return true }
+      next = audit.outer
+    }
+    return false
+  }
+
+  /// Whether a node is the watched one or below it.
+  private func watches(_ node: Node) -> Bool {
+    guard let root = unsafe root else { return false }
+    var next: Node? = node
+    while let node = next {
+      if node == root { return true }
+      next = node.parent
+    }
+    return false
+  }
+}
+
+// MARK: - What is known. Everything here runs under the tree lock
+
+extension BindingAudit {
+  /// Whether an object is known.
+  ///
+  /// The weak reference that is found under the object's address is to that very object, or dead. The caller holds the
+  /// object, so what is loaded here is not its last reference.
+  private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
+
+  /// Makes an object known.
+  private func learn(_ object: AnyObject, _ garbage: inout Garbage) {
+    guard !knows(object) else { return }
+    if unsafe subjects.count >= nextSweep { sweep(&garbage) }
+    let id = ObjectIdentifier(object)
+    if let dead = unsafe subjects[id] { discard(dead, &garbage) }
+    unsafe subjects[id] = Subject(object: object, serial: nextSerial)
+    unsafe nextSerial += 1
+  }
+
+  private func add(
+    _ object: AnyObject, _ attachment: UDIAttachment?, _ context: UDIContext?, _ node: Node, key: KeyIdentity?,
+    _ site: CallSite?, _ garbage: inout Garbage
+  ) {
+    learn(object, &garbage)
+    let id = ObjectIdentifier(object)
+    if let attachment { unsafe subjects[id]?.attachment = attachment }
+    guard let subject = unsafe subjects[id], !subject.wasThereBefore else { return }
+    let contextID = context.map { ObjectIdentifier($0) }
+    // An object that is bound again and again is noted once. For the weak reference that is loaded here, see `knows`.
+    let isRepeated = subject.notes.suffix(4).contains {
+      contextID != nil && $0.contextID == contextID && $0.key === key && $0.context != nil
+    }
+    if isRepeated { return }
+    unsafe subjects[id]?.notes.append(
+      Note(context: context, contextID: contextID, path: node.fullPath, key: key, site: site))
+  }
+
+  /// Notes a context with its path.
+  ///
+  /// - Parameter isNew: Whether the context has just been made. Of other contexts only those that are known get a new
+  ///   path.
+  private func noteContext(_ context: UDIContext, _ node: Node, isNew: Bool, _ garbage: inout Garbage) {
+    if isNew { learn(context, &garbage) }
+    guard knows(context) else { return }
+    unsafe subjects[ObjectIdentifier(context)]?.contextPath = node.fullPath
+    unsafe subjects[ObjectIdentifier(context)]?.reach = .anywhere
+  }
+
+  /// Notes an object that was in the tree before the operation.
+  private func notePresent(_ object: AnyObject, _ garbage: inout Garbage) {
+    learn(object, &garbage)
+    unsafe subjects[ObjectIdentifier(object)]?.wasThereBefore = true
+  }
+
+  /// Notes all objects that are bound or owned at a node or below it before the operation.
+  private func notePresent(_ root: Node, _ garbage: inout Garbage) {
+    for element in BreadthFirst(root) {
+      element.node.bindings.forEachEntry { entry in
+        guard let object = entry.object else { return }
+        notePresent(object, &garbage)
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: entry.binding)
+      }
+      element.node.forEachOwned { notePresent($0, &garbage) }
+    }
+  }
+
+  /// Removes the subjects that have died.
   private func sweep(_ garbage: inout Garbage) {
-    unsafe notes = notes.filter { note in
-      guard let object = note.object else {
-        // A key's last reference runs the `deinit` of its name.
-        garbage.add(note.key)
+    unsafe subjects = subjects.filter { _, subject in
+      guard let object = subject.object else {
+        discard(subject, &garbage)
         return false
       }
+      // This may be the last reference now, so it must not be released under the lock.
       Schedule.reached(.loadedToLook)
-      garbage.add(object)
+      garbage.add(object, subject.reach)
       return true
     }
-    unsafe latest = [:]
-    for (index, note) in unsafe notes.enumerated() {
-      // The garbage holds the objects, since they were looked at above.
-      guard let object = note.object else { continue }
-      unsafe latest[ObjectIdentifier(object)] = index
+    unsafe nextSweep = max(64, subjects.count * 2)
+  }
+
+  /// Releases a dead subject's keys after the lock: the last reference to a key runs the `deinit` of its name.
+  private func discard(_ subject: Subject, _ garbage: inout Garbage) {
+    for case let key? in subject.notes.map(\.key) { garbage.add(key) }
+  }
+
+  /// Notes objects that an audit inside this one has reported or was told to ignore. Not under a lock.
+  func settle(_ objects: [AnyObject]) {
+    Tree.change { _ in
+      for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }
     }
-    unsafe nextSweep = max(64, notes.count * 2)
   }
 }

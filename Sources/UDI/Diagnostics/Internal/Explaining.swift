@@ -1,12 +1,13 @@
 /// From what a survey has found to an explanation.
 extension UDIContext {
   /// - Parameters:
+  ///   - reach: Where who asks may use what it gets.
   ///   - arguments: What the factory would be given.
   ///   - limit: At how many contexts to look at most.
   ///   - failure: Why there is nothing, where the lookup knows.
   ///   - conforms: Whether an object is of the type asked for. Called with no lock held.
   func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, arguments: [Any] = [], limit: Int = .max,
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, arguments: [Any] = [], limit: Int = .max,
     failure: UDIExplanation.Cause? = nil, conforms: (AnyObject) -> Bool
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
@@ -19,32 +20,48 @@ extension UDIContext {
     }
     return UDIExplanation(
       typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
-      cause: failure ?? survey.cause(key, arguments, conforms), contexts: contexts,
+      cause: failure ?? survey.cause(key, type, reach, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
-      equallyNearCount: survey.equallyNearCount)
+      equallyNearCount: survey.equallyNearCount, wasRecording: UDIRecording.isOn)
   }
 }
 
 extension Survey {
   /// What decides. Not under a lock.
   fileprivate func cause(
-    _ key: KeyIdentity, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
+    _ key: KeyIdentity, _ type: Any.Type, _ reach: Reach, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
-    if let answer { return failure(of: answer.finding, arguments) ?? .found(.init(answer)) }
+    if let answer {
+      if reach == .anywhere, answer.finding.reach == .mainActor { return .notSendable }
+      return failure(of: answer, arguments) ?? .found(.init(answer))
+    }
     for (path, findings) in contexts {
-      if let dead = findings.first(where: { $0.key === key && $0.kind == .dead }) {
-        return .dead(.init(Place(path: path, finding: dead)))
+      guard let gone = decisive(findings.filter { $0.key === key && !$0.answers }) else { continue }
+      let place = UDIExplanation.Place(Place(path: path, finding: gone))
+      switch gone.kind {
+      case .replaced: return .replaced(place)
+      case .withdrawn: return .withdrawn(place)
+      case .dead, .live, .kept, .provider, .override: return .dead(place)
       }
     }
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
-    if let other = candidates.first(where: { conforms($0.object) }) { return .otherType(.init(other.place)) }
+    let other = candidates.first { $0.satisfies(conforms) { made in isKind(made, of: type) } }
+    if let other { return .otherType(.init(other.place)) }
     return outside.map { .outOfReach(.init($0)) } ?? .notRegistered
   }
 
+  /// Which of the bindings that are gone from a context decides: the last one, unless that has died and an earlier one lives, which is
+  /// missed only because it was replaced.
+  private func decisive(_ gone: [Finding]) -> Finding? {
+    guard let last = gone.first, !last.isSurvivor else { return gone.first }
+    return gone.first { $0.kind == .replaced && $0.isSurvivor } ?? last
+  }
+
   /// What would keep a provider from making, as far as that can be known before.
-  private func failure(of finding: Finding, _ arguments: [Any]) -> UDIExplanation.Cause? {
+  private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
+    let finding = place.finding
     guard let provider = finding.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
@@ -55,7 +72,13 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    return provider.isOnMainActor && !MainActorCheck.isOnMainActor ? .onlyOnMainActor : nil
+    if provider.isOnMainActor, !MainActorCheck.isOnMainActor { return .onlyOnMainActor }
+    switch finding.failure?.reason {
+    case .threw(let message): return .failed(.init(place), message: message)
+    case .returnedNil: return .factoryReturnedNil
+    case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).name)
+    case nil: return nil
+    }
   }
 }
 
@@ -74,7 +97,7 @@ extension UDIExplanation {
     self.init(
       typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .descendants,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
-      equallyNear: [], equallyNearCount: 0)
+      equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn)
   }
 
   /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
@@ -87,7 +110,7 @@ extension UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
-      equallyNear: equallyNear, equallyNearCount: equallyNearCount)
+      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording)
   }
 }
 
@@ -97,12 +120,25 @@ extension UDIExplanation.Place {
 
 extension UDIExplanation.Finding {
   fileprivate init(_ finding: Survey.Finding) {
-    let age = finding.noticed.map { $0.duration(to: .now).components }
     self.init(
       kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
       line: finding.site.line,
-      deadFor: age.map { Double($0.seconds) + Double($0.attoseconds) / 1e18 })
+      isAlive: finding.isAlive, goneFor: finding.goneSince.map { seconds(since: $0) },
+      endFileID: finding.endedBy?.fileID, endLine: finding.endedBy?.line, failure: finding.failure.map { .init($0) })
   }
+}
+
+extension UDIExplanation.Failure {
+  fileprivate init(_ failure: FactoryFailure) {
+    self.init(
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes), age: seconds(since: failure.time))
+  }
+}
+
+/// How long ago something happened.
+private func seconds(since time: ContinuousClock.Instant) -> Double {
+  let age = time.duration(to: .now).components
+  return Double(age.seconds) + Double(age.attoseconds) / 1e18
 }

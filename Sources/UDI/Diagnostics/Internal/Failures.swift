@@ -8,9 +8,9 @@ extension UDIContext {
   /// - Parameter conforms: Whether an object is of the type asked for.
   @usableFromInline
   func linkError(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
-    let explanation = explanation(type, name, search, limit: Self.limit, conforms: conforms)
+    let explanation = explanation(type, name, search, reach, limit: Self.limit, conforms: conforms)
     // Another thread may have been faster than the explanation.
     if case .found(let place) = explanation.cause {
       return UDILinkError(explanation: explanation.with(.cameLater(place)))
@@ -23,25 +23,31 @@ extension UDIContext {
   /// - Parameter conforms: Whether an object is of the type asked for.
   @usableFromInline
   func explained(
-    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ conforms: (AnyObject) -> Bool
   ) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
     return UDILinkError(
-      explanation: explanation(type, name, search, limit: Self.limit, failure: failure.cause, conforms: conforms))
+      explanation: explanation(
+        type, name, search, reach, limit: Self.limit, failure: failure.cause, conforms: conforms))
   }
 
-  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse.
+  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse, nor that a
+  /// factory says that there is nothing.
+  ///
+  /// - Parameter asker: The object that looked it up, if one did.
   @usableFromInline
-  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?) {
+  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {
-    case ProviderFailure.nothing: return
+    case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
       let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
-      message = [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " ")
-    case let missing as UDILinkError:
-      message = "\(missing.explanation.summary) It was asked for when \(entry.key) was made."
-    default: message = "The factory of \(entry.key) threw: \(error)"
+      message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
+    case let missing as UDILinkError: message = missing.seen(by: asker).message
+    default:
+      let caller = asker.map { ", called for \(UDILinkError.Step($0))," } ?? ""
+      message = "The factory of \(entry.key)\(caller) threw: \(error)"
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
   }
@@ -55,6 +61,8 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .onlyOnMainActor: .onlyOnMainActor
+    case .notSendable: .notSendable
+    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).name)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
     case .unhashable(let types): .argumentsNotHashable(typeNames(types))
     case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)

@@ -5,12 +5,28 @@ struct Survey {
     let kind: UDIExplanation.Finding.Kind
     let key: KeyIdentity
     let site: CallSite
+    /// Where it may be used; for what is dead it does not matter.
+    var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
-    var noticed: ContinuousClock.Instant?
+    /// How that failed the last time.
+    var failure: FactoryFailure?
+    /// When it was gone, and the call that replaced or withdrew it.
+    var goneSince: ContinuousClock.Instant?
+    var endedBy: CallSite?
+    /// Whether the object is alive of a binding that was replaced or withdrawn.
+    var isSurvivor = false
+
+    /// Whether there is an object that is alive.
+    var isAlive: Bool { isSurvivor || kind == .live || kind == .kept || kind == .override }
 
     /// Whether a lookup that comes to it ends there.
-    var answers: Bool { kind != .dead }
+    var answers: Bool {
+      switch kind {
+      case .live, .kept, .provider, .override: true
+      case .dead, .replaced, .withdrawn: false
+      }
+    }
   }
 
   struct Place {
@@ -33,14 +49,44 @@ struct Survey {
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Place?
-  /// Objects under other types, which may be what was meant.
-  private(set) var candidates: [(object: AnyObject, place: Place)] = []
+  /// What is under other types and may be what was meant.
+  private(set) var candidates: [Candidate] = []
+
+  /// An object under another type, or what a provider under another type makes.
+  struct Candidate {
+    let place: Place
+    /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
+    private let owner: AnyObject?
+    private let isOwned: Bool
+    private let madeType: Any.Type?
+
+    fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
+      self.place = place
+      isOwned = entry.reach == .mainActor
+      owner = isOwned ? MainActorOwned(object) : object
+      madeType = nil
+    }
+
+    fileprivate init(of madeType: Any.Type, _ place: Place) {
+      self.place = place
+      isOwned = false
+      owner = nil
+      self.madeType = madeType
+    }
+
+    /// Whether a condition holds of the object, or another one of the type of what would be made.
+    func satisfies(_ condition: (AnyObject) -> Bool, orOfType typeCondition: (Any.Type) -> Bool) -> Bool {
+      if let madeType { return typeCondition(madeType) }
+      guard let owner else { return false }
+      return condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
+    }
+  }
 
   /// As many contexts are told of in any case, to show the order.
   private static var shownInOrder: Int { 12 }
   /// As many where there is something.
   private static var enough: Int { 100 }
-  /// As many objects of other types.
+  /// As many under other types.
   private static var enoughCandidates: Int { 32 }
 
   /// How many were looked at.
@@ -56,19 +102,28 @@ struct Survey {
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for death in Deaths.of(key, in: node).prefix(3) {
-      findings.append(
-        Finding(kind: .dead, key: key, site: death.site, objectType: death.objectType, noticed: death.noticed))
+    for record in Records.of(key, in: node).prefix(3) {
+      let survivor = record.object
+      if let survivor {
+        Schedule.reached(.loadedToLook)
+        garbage.add(survivor, record.reach)
+      }
+      findings.append(Finding(record, of: key, isSurvivor: survivor != nil))
     }
     node.slots.forEach { slot in
       guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
         findings.append(contentsOf: node.ownFindings(other.key, &garbage))
-      } else if candidates.count < Self.enoughCandidates, let finding = node.ownFindings(other.key, &garbage).first,
-        let object = other.presentObject
+      } else if candidates.count < Self.enoughCandidates,
+        let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        candidates.append((object, Place(path: node.fullPath, finding: finding)))
+        let place = Place(path: node.fullPath, finding: finding)
+        if let object = other.presentObject {
+          candidates.append(Candidate(object, other, place))
+        } else if let provider = finding.provider {
+          candidates.append(Candidate(of: provider.madeType, place))
+        }
       }
     }
     if contexts.count < (findings.isEmpty ? Self.shownInOrder : Self.enough) {
@@ -85,13 +140,27 @@ struct Survey {
   }
 }
 
+extension Survey.Finding {
+  fileprivate init(_ record: Record, of key: KeyIdentity, isSurvivor: Bool) {
+    let (kind, endedBy): (UDIExplanation.Finding.Kind, CallSite?) =
+      switch record.end {
+      case .died: (.dead, nil)
+      case .replaced(let site): (.replaced, site)
+      case .withdrawn(let site): (.withdrawn, site)
+      }
+    self.init(
+      kind: kind, key: key, site: record.site, objectType: record.objectType, goneSince: record.time, endedBy: endedBy,
+      isSurvivor: isSurvivor)
+  }
+}
+
 extension Entry {
   /// The object, if there is one already. Under the tree lock: it must not be let go of there.
   fileprivate final var presentObject: AnyObject? {
     switch kind {
     case .binding: object
     case .observed, .owned: (self as? MadeEntry)?.made?.object
-    case .boxed, .provider, .graphProvider: nil
+    case .boxed, .setUp, .provider, .graphProvider: nil
     }
   }
 }
@@ -139,16 +208,18 @@ extension Node {
   fileprivate func ownFindings(_ key: KeyIdentity, _ garbage: inout Garbage) -> [Survey.Finding] {
     var findings: [Survey.Finding] = []
     if let substitute = override(key.id), let made = substitute.made {
-      garbage.add(made.object)
+      garbage.add(made.object, of: substitute)
       let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
-      findings.append(.init(kind: .override, key: key, site: substitute.site, objectType: madeType))
+      findings.append(
+        .init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
     if let binding = ownBinding(key) {
       garbage.add(binding)
       if let object = binding.object {
-        findings.append(.init(kind: .live, key: key, site: binding.site, objectType: type(of: object)))
+        findings.append(
+          .init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
         Schedule.reached(.loadedToLook)
-        garbage.add(object)
+        garbage.add(object, of: binding)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
         findings.append(.init(kind: .dead, key: key, site: binding.site, objectType: objectType))
@@ -160,10 +231,13 @@ extension Node {
       let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, objectType: madeType, provider: provider
-        ))
-      Schedule.reached(.loadedToLook)
-      if let made { garbage.add(made.object) }
+          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
+          objectType: madeType,
+          provider: provider, failure: provider.failure))
+      if let made {
+        Schedule.reached(.loadedToLook)
+        garbage.add(made.object, of: provider)
+      }
     }
     return findings
   }

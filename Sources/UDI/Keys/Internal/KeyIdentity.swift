@@ -37,7 +37,7 @@ final class KeyIdentity: Sendable {
   /// The id that a name has unless another one with the same hash was there first.
   @inline(__always)
   static func hashedID(_ type: TypeIdentity, _ name: UDIName) -> UInt64 {
-    var id = UInt64(scrambled(UInt(bitPattern: name.digest) ^ scrambled(UInt(type.id))))
+    var id = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(type.id))
     id |= namedBit
     return id & ~collisionBit
   }
@@ -92,8 +92,6 @@ enum KeyNames {
   private nonisolated(unsafe) static var buckets: [UInt64: [Entry]] = [:]
   /// Guarded by `lock`.
   private nonisolated(unsafe) static var collisions: UInt64 = 0
-  /// Whether two names ever hashed alike in this process. From then on a lookup asks here for the id.
-  static let haveCollided = Atomic<Bool>(false)
 
   private struct Entry {
     weak let key: KeyIdentity?
@@ -117,7 +115,6 @@ enum KeyNames {
         var id = hash
         if live.contains(where: { $0.id == hash }) {
           unsafe collisions += 1
-          haveCollided.store(true, ordering: .sequentiallyConsistent)
           id = unsafe KeyIdentity.namedBit | KeyIdentity.collisionBit | collisions
         }
         let key = KeyIdentity(id: id, type: type, name: name)

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Types are what a program is made of, so their number is bounded and nothing here is freed.
 final class TypeIdentity: Sendable {
-  /// Unique among types, never reused, below `KeyIdentity.namedBit`.
+  /// Unique among types, never reused, above `SetUp.Keys.ids` and below `KeyIdentity.namedBit`.
   let id: UInt64
   /// `String(reflecting:)` of the type.
   let name: String
@@ -25,6 +25,10 @@ final class TypeIdentity: Sendable {
     self.metatype = metatype
     unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
   }
+
+  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
+  static let setUp = TypeIdentity(
+    id: SetUp.Keys.ids.lowerBound, name: "set-up blocks", metatype: ObjectIdentifier(SetUp.self))
 
   /// The identity of a type, and what is known of the type.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
@@ -49,21 +53,21 @@ struct TypeToken {
 
     /// The type is the very one that bindings under its key are normally captured as (`TypeIdentity.metatype`), so that
     /// their form fits it.
-    static let isExact = Facts(rawValue: 1)
+    static let isExact = Facts(rawValue: LookupForm.exactFacts)
     /// All its values are references to class instances, in their first word: a class, or a protocol bound to classes.
-    static let holdsReferences = Facts(rawValue: 2)
+    static let holdsReferences = Facts(rawValue: 4)
     /// A class of which is known whether it conforms to `UDIObject`, and the answer.
-    static let isClassified = Facts(rawValue: 4)
-    static let isObject = Facts(rawValue: 8)
+    static let isClassified = Facts(rawValue: 8)
+    static let isObject = Facts(rawValue: 16)
   }
 
-  /// The `TypeIdentity.id`, and in the lowest four bits the facts.
-  fileprivate let word: UInt
+  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`. A word of 32 bits has room for 67 million types.
+  let word: UInt
 
   /// The id of the type's key without a name.
-  @inline(__always) var id: UInt64 { UInt64(word >> 4) }
+  @inline(__always) var id: UInt64 { UInt64(word >> 6) }
   @inline(__always) var isExact: Bool { facts.contains(.isExact) }
-  @inline(__always) var facts: Facts { Facts(rawValue: word & 15) }
+  @inline(__always) var facts: Facts { Facts(rawValue: word & 31) }
 
   /// Adds facts to what is known of a type.
   static func note(_ facts: Facts, of type: Any.Type) {
@@ -81,7 +85,8 @@ struct TypeToken {
   fileprivate init(word: UInt) { self.word = word }
 
   fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
-    word = UInt(identity.id) << 4 | (identity.metatype == metatype ? Facts.isExact.rawValue : 0)
+    let facts = identity.metatype == metatype ? Facts.isExact.rawValue : 0
+    word = UInt(identity.id) << 6 | LookupForm.constantFacts | facts
   }
 }
 
@@ -104,7 +109,7 @@ private enum TypeTable {
     let identity: Unretained<TypeIdentity>
   }
 
-  /// Where the buckets are, and the shift that turns a hash into an index (64 - log2 of their number).
+  /// Where the buckets are, and the shift that turns a hash into an index (the bits of a word - log2 of their number).
   /// Both in one word, so that they are read together: an allocation's address leaves its low six bits free.
   static let current = Atomic<UInt>(0)
 
@@ -155,7 +160,7 @@ private enum TypeTable {
       if let found = find(metatype) { return found.identity.object }
       let identity =
         unsafe byName[name]
-        ?? TypeIdentity(id: UInt64(byName.count + 1), name: name, metatype: metatype)
+        ?? TypeIdentity(id: SetUp.Keys.ids.upperBound + UInt64(byName.count + 1), name: name, metatype: metatype)
       unsafe byName[name] = identity
       grow()
       unsafe Buckets(current.load(ordering: .relaxed)).insert(
@@ -175,7 +180,7 @@ private enum TypeTable {
     }
     let old = unsafe Buckets(packed)
     guard unsafe (count + 1) * 2 > old.mask + 1 else { return }
-    let new = unsafe Buckets(bits: 65 - old.shift)
+    let new = unsafe Buckets(bits: Buckets.wordBits + 1 - old.shift)
     for index in unsafe 0...old.mask {
       let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)
       if metatype != 0 {
@@ -194,6 +199,8 @@ private enum TypeTable {
     let base: UnsafeMutablePointer<Bucket>
     let shift: UInt
 
+    @inline(__always) static var wordBits: UInt { UInt(UInt.bitWidth) }
+
     @inline(__always)
     init(_ packed: UInt) {
       unsafe base = UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
@@ -206,11 +213,11 @@ private enum TypeTable {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Bucket>.stride, alignment: 64)
       unsafe base = memory.bindMemory(to: Bucket.self, capacity: count)
       for index in 0..<count { unsafe (base + index).initialize(to: Bucket()) }
-      unsafe shift = 64 - bits
+      unsafe shift = Self.wordBits - bits
     }
 
     var packed: UInt { unsafe UInt(bitPattern: base) | shift }
-    @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: 64 &- shift)) &- 1 }
+    @inline(__always) var mask: Int { unsafe (1 &<< Int(truncatingIfNeeded: Self.wordBits &- shift)) &- 1 }
     @inline(__always) func start(_ address: UInt) -> Int {
       unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift)
     }
@@ -228,4 +235,16 @@ private enum TypeTable {
 /// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
 /// Computer Programming, volume 3, section 6.4). For addresses and counters, which nobody chooses in order to collide.
 @inline(__always)
-func scrambled(_ value: UInt) -> UInt { value &* 0x9E37_79B9_7F4A_7C15 }
+func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
+  value &* highBits(0x9E37_79B9_7F4A_7C15)
+}
+
+/// Does the same to an id, which has 64 bits on every platform, for a table whose hashes are words.
+@inline(__always)
+func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word { highBits(scrambled(id)) }
+
+/// The high bits of an integer, as many as a word has.
+@inline(__always)
+private func highBits<Word: FixedWidthInteger & UnsignedInteger>(_ value: UInt64) -> Word {
+  Word(truncatingIfNeeded: value >> UInt64(64 - Word.bitWidth))
+}

@@ -1,43 +1,113 @@
 /// Another type that is served from the instances of a provider.
 @usableFromInline
 final class Alias: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants.
+  // Unchecked: it adds constants, and something that is guarded by the tree lock.
   let target: Provider
   private let convert: (Made) -> Made?
+  private let convertsOnMainActor: Bool
+  /// What was made of an instance that nobody keeps but those who use it. Not shown in the slot, where it would outlive that instance.
+  @exclusivity(unchecked) private var derived: Derived?
+
+  /// Keeps neither alive. The instance is known by a weak reference, because another one can come to have its address.
+  private struct Derived {
+    weak var origin: AnyObject?
+    let entry: MadeEntry
+  }
 
   @usableFromInline
-  init(_ description: consuming Description, of target: Provider, _ convert: @escaping (Made) -> Made?) {
+  init(
+    _ description: consuming Description, of target: Provider, convertsOnMainActor: Bool,
+    _ convert: @escaping (Made) -> Made?
+  ) {
     self.target = target
     self.convert = convert
+    self.convertsOnMainActor = convertsOnMainActor
     super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
   }
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
-    guard let made = try target.obtain(context, arguments, isFresh: isFresh) else { return nil }
+    // The instance itself is for the main actor; elsewhere not even a reference to it may be held.
+    if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
+      guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.onlyOnMainActor }
+      return present
+    }
+    let original: Made?
+    do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
+    guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
-    guard let converted = convert(made) else { throw ProviderFailure.notConvertible(from: target.madeType) }
+    // Only now: what was converted before may be given anywhere.
+    if convertsOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
+    guard let converted = convert(made) else {
+      let failure = ProviderFailure.notConvertible(from: target.madeType)
+      noteFailure(failure, arguments)
+      throw failure
+    }
+    forgetFailure()
     let other = Tree.change { garbage -> Made? in
-      // Only what the provider shows, which is the same object; and only while both are registered.
-      guard node != nil, let original = target.shown, let present = original.made else { return nil }
-      garbage.add(present.object)
-      guard present.object === made.object else { return nil }
+      // Only of what the provider keeps; and only while both are registered.
+      guard node != nil, let isWeak = target.keepsWeakly(made, &garbage) else { return nil }
       // Another thread may have been faster; what it made of it is the one then.
-      if let other = shown?.made(from: made) { return other }
-      let isWeak = original.owned == nil
-      guard !isWeak || !converted.isBox else { return nil }
-      if let shown { garbage.add(shown) }
-      show(MadeEntry(converted, self, isWeak: isWeak, origin: made))
+      if let other = self.made(from: made, &garbage) { return other }
+      keep(converted, of: made, isWeak: isWeak, &garbage)
       return nil
     }
     return other ?? converted
   }
 
+  /// What was made of an instance that is kept now.
+  private func kept() -> Made? {
+    Tree.change { garbage in
+      if let shown {
+        garbage.add(shown)
+        return shown.made
+      }
+      guard let derived = unsafe derived, let origin = derived.origin else { return nil }
+      garbage.add(derived.entry)
+      let made = derived.entry.made
+      Schedule.reached(.loadedToLook)
+      garbage.add(origin, of: target)
+      return made
+    }
+  }
+
   /// What was made of an instance before, and is kept as long as that is.
   private func converted(from made: Made) -> Made? {
-    Tree.change { garbage in
+    Tree.change { garbage in self.made(from: made, &garbage) }
+  }
+
+  /// The same under the tree lock.
+  private func made(from original: Made, _ garbage: inout Garbage) -> Made? {
+    if let shown { garbage.add(shown) }
+    if let present = shown?.made(from: original) { return present }
+    guard let derived = unsafe derived, let origin = derived.origin else { return nil }
+    garbage.add(derived.entry)
+    Schedule.reached(.loadedToLook)
+    garbage.add(origin, of: target)
+    return origin === original.object ? derived.entry.made : nil
+  }
+
+  override func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
+    if let isWeak = super.keepsWeakly(made, &garbage) { return isWeak }
+    guard let entry = unsafe derived?.entry, let present = entry.made else { return nil }
+    garbage.add(entry)
+    Schedule.reached(.loadedToLook)
+    garbage.add(present.object, of: entry)
+    return present.object === made.object ? true : nil
+  }
+
+  /// Keeps what was made of an instance. Under the tree lock.
+  ///
+  /// - Parameter isWeak: Whether the instance is kept weakly, and so what was made of it.
+  private func keep(_ converted: Made, of original: Made, isWeak: Bool, _ garbage: inout Garbage) {
+    guard !isWeak || !converted.isBox else { return }
+    let entry = MadeEntry(converted, self, isWeak: isWeak, origin: original)
+    if !isWeak || converted.object === original.object {
       if let shown { garbage.add(shown) }
-      return shown?.made(from: made)
+      show(entry)
+    } else {
+      if let old = unsafe derived { garbage.add(old.entry) }
+      unsafe derived = Derived(origin: original.object, entry: entry)
     }
   }
 }

@@ -23,11 +23,16 @@ final class Creation: @unchecked Sendable {
   /// What the other threads wait at; made by the first of them.
   private var gate: Gate?
 
+  deinit {
+    guard provider?.reach == .mainActor, outcome != nil else { return }
+    releaseOnMainActor(outcome.take() as Any)
+  }
+
   /// Under the tree lock.
   init(_ provider: Provider?, maker: Resolution) {
     self.provider = provider
     self.maker = maker
-    happensOnce = provider.map { $0.sharing == .strong && !$0.comesFromLook && !$0.hasFailed } ?? false
+    happensOnce = provider.map { $0.sharing == .strong && !$0.comesFromLook && !$0.hasEverFailed } ?? false
   }
 
   /// Gets ready to wait. Under the tree lock.

@@ -11,8 +11,14 @@ final class Factory<Dependency>: Provider, @unchecked Sendable {
     _ description: consuming Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
     _ completion: ((UDIContext, Dependency) -> Void)?
   ) {
-    self.factory = factory
-    self.completion = completion
+    if description.belongsToMainActor {
+      let owned = MainActorOwned((make: factory, complete: completion))
+      self.factory = { try owned.value.make($0) }
+      self.completion = completion == nil ? nil : { owned.value.complete?($0, $1) }
+    } else {
+      self.factory = factory
+      self.completion = completion
+    }
     super.init(description, argumentTypes: nil, isFactory: true)
   }
 
@@ -40,8 +46,14 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
     _ factory: @escaping (UDIContext, [Any]) throws -> Made?,
     _ completion: ((UDIContext, Made, [Any]) -> Void)?
   ) {
-    self.factory = factory
-    self.completion = completion
+    if description.belongsToMainActor {
+      let owned = MainActorOwned((make: factory, complete: completion))
+      self.factory = { try owned.value.make($0, $1) }
+      self.completion = completion == nil ? nil : { owned.value.complete?($0, $1, $2) }
+    } else {
+      self.factory = factory
+      self.completion = completion
+    }
     super.init(description, argumentTypes: argumentTypes, isFactory: false)
   }
 

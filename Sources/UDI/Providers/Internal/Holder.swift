@@ -6,8 +6,8 @@ final class Holder: @unchecked Sendable {
   /// The provider keeps its holders, and is kept by whoever uses one.
   private let provider: Unretained<Provider>
   let arguments: ArgumentKey?
-  /// The user's own, for a lifetime that has one.
-  let storage: (any UDIStorage)?
+  /// The user's own storage, for a lifetime that has one.
+  let custom: CustomStorage?
   private(set) var entry: MadeEntry?
   private var creation: Creation?
   /// Whether its provider has let go of it, because it held nothing.
@@ -17,7 +17,7 @@ final class Holder: @unchecked Sendable {
   init(_ provider: Provider, _ arguments: ArgumentKey?) {
     self.provider = Unretained(provider)
     self.arguments = arguments
-    storage = provider.lifetime.makeStorage?()
+    custom = provider.lifetime.makeStorage.map { CustomStorage($0()) }
   }
 
   enum Claim {
@@ -38,13 +38,17 @@ final class Holder: @unchecked Sendable {
     return try Tree.change { garbage in
       guard let node = provider.node else { return .gone }
       if isDetached { return .again }
+      custom?.isIdle = false
       if let entry {
         if let made = entry.made { return .found(made) }
         self.entry = nil
         provider.forget(entry, &garbage)
         garbage.add(entry)
       }
-      if let creation { return .wait(try creation.prepareToWait(resolution), creation) }
+      // After a reset, what is still on its way into the storage has to be out of it before anything newer comes.
+      if let creation = creation ?? custom?.storing {
+        return .wait(try creation.prepareToWait(resolution), creation)
+      }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       let new = Creation(provider, maker: resolution)
       creation = new
@@ -57,20 +61,22 @@ final class Holder: @unchecked Sendable {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
     if isWeak, made.isBox { provider.reportWeakValue(made) }
-    let wasDropped = Tree.change { garbage in
-      let isCurrent = self.creation === creation
+    store(made, creation)
+    Tree.change { garbage in
+      let isCurrent = isCurrent(creation)
       end(creation, .made(made), &garbage)
-      guard provider.node != nil, isCurrent else { return true }
-      if let node = provider.node, !made.isBox { BindingAudit.note(made.object, provider, node, &garbage) }
-      guard storage == nil, !(isWeak && made.isBox) else { return false }
+      guard let node = provider.node, isCurrent else { return }
+      if !made.isBox { BindingAudit.note(made.object, provider, node, &garbage) }
+      guard custom == nil, !(isWeak && made.isBox) else { return }
       let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
       if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }
-      return false
     }
-    if wasDropped { storage?.reset() }
   }
+
+  /// Whether a creation is the one that goes on, and not one that was reset. Under the tree lock.
+  func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
 
   /// Ends the making without keeping anything.
   func end(_ creation: Creation, _ outcome: Creation.Outcome) {
@@ -90,18 +96,22 @@ final class Holder: @unchecked Sendable {
     creation = nil
     if let entry { garbage.add(entry) }
     entry = nil
+    custom?.beginGeneration()
   }
 
   /// Takes it out of use. Under the tree lock.
   func detach() { isDetached = true }
 
-  /// Whether something is kept or being made. Under the tree lock.
+  /// Whether nothing is being made or stored. Under the tree lock.
+  var isAtRest: Bool { creation == nil && custom?.storing == nil }
+
+  /// Whether something is kept or being made, where that needs no question to a storage of the user's. Under the tree lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
-    if creation != nil || storage != nil { return true }
+    if !isAtRest { return true }
     guard let entry else { return false }
     guard let made = entry.made else { return false }
     Schedule.reached(.loadedToLook)
-    garbage.add(made.object)
+    garbage.add(made.object, of: entry)
     return true
   }
 }
@@ -120,7 +130,7 @@ struct Holders {
 
   mutating func add(_ holder: Holder, _ garbage: inout Garbage) {
     guard let arguments = holder.arguments else { return withoutArguments = holder }
-    if byArguments.count >= nextSweep { sweep(&garbage) }
+    if byArguments.count >= nextSweep, holder.custom == nil { sweep(&garbage) }
     byArguments[arguments.digest, default: []].append(holder)
   }
 
@@ -134,7 +144,34 @@ struct Holders {
       }
       byArguments[digest] = used.isEmpty ? nil : used
     }
-    nextSweep = max(32, byArguments.count * 2)
+    planSweep()
+  }
+
+  private mutating func planSweep() { nextSweep = max(32, byArguments.count * 2) }
+
+  /// Takes the time to let go of holders whose storages, which are the user's, keep nothing any more.
+  ///
+  /// - Returns: Those to ask, with no lock held; then `endSweep` is called. None if it is not time yet.
+  mutating func beginSweep() -> [Holder] {
+    guard byArguments.count >= nextSweep else { return [] }
+    let atRest = byArguments.values.joined().filter(\.isAtRest)
+    guard !atRest.isEmpty else { return [] }
+    // Nobody else until this one has ended.
+    nextSweep = .max
+    for holder in atRest { holder.custom?.isIdle = true }
+    return atRest
+  }
+
+  /// Lets go of holders whose storages were empty, but for those that somebody has come to since.
+  mutating func endSweep(_ empty: [Holder], _ garbage: inout Garbage) {
+    for holder in empty where holder.isAtRest && holder.custom?.isIdle == true {
+      guard let digest = holder.arguments?.digest else { continue }
+      holder.detach()
+      let others = byArguments[digest]?.filter { $0 !== holder } ?? []
+      byArguments[digest] = others.isEmpty ? nil : others
+      garbage.add(holder)
+    }
+    planSweep()
   }
 
   /// Lets go of everything that is kept.
@@ -142,9 +179,18 @@ struct Holders {
   /// - Returns: The user's storages, to be reset when the lock was given back.
   mutating func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
     // They stay, for those who are on their way to them.
-    let all = find(nil) + byArguments.values.joined()
     for holder in all { holder.drop(&garbage) }
-    return all.compactMap(\.storage)
+    return storages
+  }
+
+  private var all: [Holder] { find(nil) + byArguments.values.joined() }
+
+  /// The user's storages.
+  var storages: [any UDIStorage] { all.compactMap(\.custom?.storage) }
+
+  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages.
+  func forEachOwned(_ body: (AnyObject) -> Void) {
+    for holder in all { if let owned = holder.entry?.owned { body(owned) } }
   }
 }
 
@@ -162,10 +208,22 @@ extension Provider {
         holders?.add(new, &garbage)
         return nil
       }
-      guard let candidates else { return unsafe new.unsafelyUnwrapped }
+      guard let candidates else {
+        let added = unsafe new.unsafelyUnwrapped
+        if added.custom != nil, arguments != nil { sweepStorages(sparing: added) }
+        return added
+      }
       if let found = candidates.first(where: { $0.arguments == arguments }) { return found }
       compared = candidates
       if new == nil { new = Holder(self, arguments) }
     }
+  }
+
+  /// Lets go of holders whose storages keep nothing any more: storages are asked with no lock held.
+  private final func sweepStorages(sparing new: Holder) {
+    let candidates = Tree.change { _ in holders?.beginSweep() ?? [] }
+    if candidates.isEmpty { return }
+    let empty = candidates.filter { $0 !== new && $0.load() == nil }
+    Tree.change { garbage in holders?.endSweep(empty, &garbage) }
   }
 }

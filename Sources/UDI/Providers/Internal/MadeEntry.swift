@@ -1,9 +1,11 @@
 /// What a provider made, as an entry: what slots point at in its place.
 class MadeEntry: Entry, @unchecked Sendable {
-  // Unchecked: it adds constants.
+  // Unchecked: it adds what is constant until the end.
 
   /// The instance or its box, where it is owned.
-  final let owned: AnyObject?
+  final var owned: AnyObject? { unsafe uncheckedOwned }
+  /// Written in `init` and `deinit` alone.
+  @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
   /// The instance that this one was made of, where that is another one; it is not held.
   private let origin: UInt?
@@ -14,14 +16,22 @@ class MadeEntry: Entry, @unchecked Sendable {
   init(_ made: Made, _ provider: Provider, isWeak: Bool, origin: Made?) {
     self.provider = Unretained(provider)
     self.origin = origin.map { Unretained($0.object).address }
-    owned = isWeak ? nil : made.object
+    unsafe uncheckedOwned = isWeak ? nil : made.object
     if isWeak {
-      super.init(.observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.site)
+      super.init(
+        .observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
+        provider.site)
     } else {
       super.init(
         made.isBox ? .boxed : .owned, without: made.form, key: HeldKey(provider.key), isExact: provider.makesExactType,
-        provider.site)
+        provider.reach, provider.site)
     }
+  }
+
+  deinit {
+    // Its context, which anybody may let go of, has owned it.
+    guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
+    releaseOnMainActor(consume owned)
   }
 
   /// The instance, or nil if it is dead.

@@ -6,11 +6,12 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
     guard !isInert else { return [] }
     provider.enter(self)
+    provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead one would stand in the way until it is touched, which this is.
       if let object = binding.object {
         Schedule.reached(.loadedToLook)
-        garbage.add(object)
+        garbage.add(object, of: binding)
       } else {
         binding.withdraw(&garbage)
       }
@@ -92,5 +93,5 @@ extension Node {
 struct ProviderEntry: CompactTableElement {
   var provider: Provider
   var key: UInt64 { provider.keyID }
-  static func hash(_ key: UInt64) -> UInt { scrambled(UInt(key)) }
+  static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
 }

@@ -7,14 +7,18 @@ package final class Override: Sendable {
   private let substitute: Substitute
 
   /// Puts a value in the place of what the context has, until `end()`.
+  ///
+  /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
-    _ type: Dependency.Type, named name: UDIName?, with value: Dependency, in context: UDIContext,
+    _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, in context: UDIContext,
     _ fileID: StaticString, _ line: UInt
   ) {
+    if !isSendable { Reach.mainActor.assertIsolation(type) }
     self.context = context
     let provider = Factory<Dependency>(
       Provider.Description(
-        type, name, .unique, nil, CallSite(fileID, line), isOnMainActor: false, completes: false), { _ in value }, nil)
+        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, isOnMainActor: false,
+        completes: false), { _ in value }, nil)
     substitute = Substitute(Made(value), provider)
     context.change { node, _ in
       guard !node.isInert else { return }

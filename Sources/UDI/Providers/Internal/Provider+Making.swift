@@ -39,7 +39,10 @@ extension Provider {
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key = try sharing == .unique ? ArgumentKey(arguments) : keyForKeeping(arguments)
+    let key =
+      try sharing != .unique
+      ? keyForKeeping(arguments)
+      : arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
     switch sharing {
     case .unique: break
     case .graph:
@@ -48,7 +51,7 @@ extension Provider {
       return try beginShared(context, key, resolution)
     }
     try rejectOtherActors()
-    try resolution.read { try $0.push(self, context, key, isShared: false) }
+    try resolution.read { try $0.push(self, context, key, isShared: false, isFresh: isFresh) }
     return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
   }
 
@@ -62,16 +65,10 @@ extension Provider {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments.map { type(of: $0) })
     }
     if arguments.isEmpty { return nil }
-    guard let key = ArgumentKey(arguments) else {
+    guard let key = ArgumentKey(arguments, belongsToMainActor: reach == .mainActor) else {
       throw ProviderFailure.unhashable(arguments.filter { !($0 is any Hashable) }.map { type(of: $0) })
     }
     return key
-  }
-
-  /// What the user's storage keeps. Of another provider's it might be anything.
-  private final func load(_ storage: (any UDIStorage)?) -> Made? {
-    guard let kept = storage?.load(), kept.provider == id else { return nil }
-    return kept.made
   }
 
   private final func beginShared(
@@ -79,7 +76,7 @@ extension Provider {
   ) throws -> Step {
     var holder = holder(for: arguments)
     while true {
-      if let kept = load(holder.storage) { return .found(kept) }
+      if let kept = holder.load() { return .found(kept) }
       switch try holder.claim(context, resolution.object) {
       case .found(let made): return .found(made)
       case .gone: return .gone
@@ -94,12 +91,12 @@ extension Provider {
       case .make(let owner, let creation):
         do {
           // Somebody may have made one between the two looks.
-          if let kept = load(holder.storage) {
+          if let kept = holder.load() {
             holder.end(creation, .made(kept))
             return .found(kept)
           }
           try rejectOtherActors()
-          try resolution.object.push(self, owner, arguments, isShared: true)
+          try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
           holder.end(creation, .undecided)
           throw error
@@ -122,26 +119,30 @@ extension Provider {
   final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
+    forgetFailure()
     if let (holder, creation) = making.keeping {
-      holder.storage?.store(UDIMade(made: made, provider: id))
       holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
       resolution.read { $0.share(made, self, making.arguments) }
     }
-    if completes { resolution.read { $0.atEnd { self.complete(made, context, arguments) } } }
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
     if making.keeping != nil { resolution.object.isLooking = making.isLooking }
     resolution.read { $0.pop() }
   }
 
   /// Ends what `begin` began without an instance.
   ///
+  /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
   @usableFromInline
-  final func fail(_ making: Making, _ error: any Error) -> any Error {
+  final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
+    // First, so that who waits for the instance finds the failure noted.
+    noteFailure(error, arguments)
+    let error = passOn(error)
     // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
-      Tree.change { _ in hasFailed = true }
+      Tree.change { _ in hasEverFailed = true }
       making.resolution.object.isLooking = making.isLooking
     }
     making.resolution.read { $0.pop() }
@@ -155,6 +156,30 @@ extension Provider {
   @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
 }
 
+extension Provider {
+  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
+  /// elsewhere.
+  ///
+  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
+  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
+    // What another type is served from gets them.
+    if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
+    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
+      return
+    }
+    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+      throw ProviderFailure.argumentNotSendable(type(of: argument))
+    }
+  }
+
+  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
+  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
+    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
+  }
+}
+
 // MARK: - The fast way, for what is made for the context that asks
 
 extension Entry {
@@ -163,17 +188,31 @@ extension Entry {
   ///
   /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
   @usableFromInline
-  final func beginQuick(_ context: UDIContext, of type: Any.Type) throws -> Unretained<Resolution>? {
+  final func beginQuick(
+    _ context: UDIContext, of type: Any.Type, _ reach: Reach
+  ) throws -> Unretained<Resolution>? {
+    if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
-    try resolution.read { try $0.push(provider, context, nil, isShared: false) }
+    if kind == .graphProvider, provider.mayShareWhatLookupsPass {
+      // At length, where that is found.
+      if resolution.read({ $0.shares(provider.id) }) { return nil }
+    }
+    try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
     return resolution
   }
 }
 
 extension Provider {
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
+  /// cast. Not where it is known that all it makes are objects.
+  @inline(__always)
+  fileprivate final var mayShareWhatLookupsPass: Bool {
+    plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
+  }
+
   /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
   ///
   /// - Parameters:
@@ -198,7 +237,10 @@ extension Provider {
   /// - Parameter form: Of the instance, which lives during the call; nil for a value.
   @usableFromInline
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ form: StoredForm) {
-    if !isPlain(form) { attach(form.borrowed.object, to: context, isOwned: false) }
+    if !isPlain(form) {
+      attach(form.borrowed.object, to: context, isOwned: false)
+      forgetFailure()
+    }
     if kind == .graphProvider { resolution.read { $0.share(form.object, form, self) } }
     resolution.read { $0.pop() }
   }
@@ -212,8 +254,9 @@ extension Provider {
   /// - Returns: The error.
   @usableFromInline
   final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
+    noteFailure(error, [])
     resolution.read { $0.pop() }
-    return error
+    return passOn(error)
   }
 }
 
@@ -253,16 +296,17 @@ extension Provider {
     }
     attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
     if isOwned { attachment.setOwner(context) }
-    attachment.attach(to: context)
+    attachment.attach(object, to: context, at: site)
     member.didAttachContext()
   }
 
   /// Notes that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
-    plainClass.store(plain, ordering: .relaxed)
+    // In one order with the flag that `forgetFailure` reads next: see `noteFailure`.
+    plainClass.store(plain, ordering: .sequentiallyConsistent)
     if TypeToken.of(madeType).facts.contains(.holdsReferences) {
-      plainClassInFirstWord.store(plain, ordering: .relaxed)
+      plainClassInFirstWord.store(plain, ordering: .sequentiallyConsistent)
     }
   }
 }

@@ -17,15 +17,23 @@ class Provider: Entry, @unchecked Sendable {
     var lifetime: UDILifetime?
     var metadata: Offer.Metadata?
     let site: CallSite
+    let reach: Reach
     let isOnMainActor: Bool
     let completes: Bool
 
+    /// Whether the closures may hold what is not `Sendable`, and so have to be released on the main actor.
+    var belongsToMainActor: Bool { isOnMainActor || reach == .mainActor }
+
+    /// - Parameters:
+    ///   - reach: Where what is made may be used.
+    ///   - isOnMainActor: Whether the closures may be called on the main actor only.
     @usableFromInline
     init(
       _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
-      isOnMainActor: Bool, completes: Bool
+      _ reach: Reach, isOnMainActor: Bool, completes: Bool
     ) {
       self.type = type
+      self.reach = reach
       self.name = name
       self.lifetime = lifetime
       self.metadata = metadata
@@ -66,7 +74,10 @@ class Provider: Entry, @unchecked Sendable {
   let plainClass = Atomic<UInt>(0)
   /// The same where all values of the type begin with the reference; else 0.
   let plainClassInFirstWord = Atomic<UInt>(0)
+  @exclusivity(unchecked) private final var uncheckedLastFailure: FactoryFailure?
   private let usesDefaultLifetime: Bool
+  /// Whether there is a `lastFailure`, to be asked without a lock.
+  let hasFailed = Atomic<Bool>(false)
 
   init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
     PerThread.prepare()
@@ -84,7 +95,7 @@ class Provider: Entry, @unchecked Sendable {
     self.isFactory = isFactory
     super.init(
       .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
-      description.site)
+      description.reach, description.site)
   }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
@@ -108,6 +119,15 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls what is to be called at the end of the outermost link.
   func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
 
+  /// Whether it keeps something that it made without arguments, and then whether weakly. Under the tree lock.
+  ///
+  /// - Returns: Nil if it does not keep it, or no more.
+  func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
+    guard let shown, let present = shown.made else { return nil }
+    garbage.add(present.object, of: shown)
+    return present.object === made.object ? shown.owned == nil : nil
+  }
+
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     switch try begin(context, arguments, isFresh: isFresh) {
@@ -115,8 +135,8 @@ class Provider: Entry, @unchecked Sendable {
     case .gone: return nil
     case .make(let making):
       let made: Made?
-      do { made = try make(making.context, arguments) } catch { throw fail(making, error) }
-      guard let made else { throw fail(making, ProviderFailure.returnedNil) }
+      do { made = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
+      guard let made else { throw fail(making, ProviderFailure.returnedNil, arguments) }
       end(making, made, arguments, isFresh: isFresh)
       return made
     }
@@ -139,8 +159,14 @@ extension Provider {
   /// Whether there is such an instance: asked without counting references to it.
   final var hasMade: Bool { unsafe uncheckedShown != nil }
 
+  /// How the factory failed the last time, until it has made something.
+  final var lastFailure: FactoryFailure? {
+    get { unsafe uncheckedLastFailure }
+    set { unsafe uncheckedLastFailure = newValue }
+  }
+
   /// Whether an instance that it was to keep could not be made once.
-  final var hasFailed: Bool {
+  final var hasEverFailed: Bool {
     get { unsafe uncheckedHasFailed }
     set { unsafe uncheckedHasFailed = newValue }
   }
@@ -230,6 +256,10 @@ enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
   case onlyOnMainActor
+  /// An argument may not be `Sendable`, as the factory was promised; its type.
+  case argumentNotSendable(Any.Type)
+  /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.
+  case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
   /// Which cannot tell apart what has to be kept for them.
   case unhashable([Any.Type])

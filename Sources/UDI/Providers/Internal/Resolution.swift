@@ -8,7 +8,7 @@
 final class Resolution {
   /// A factory that runs.
   struct Frame {
-    // The link that runs it holds all of them.
+    // The link that runs it holds all of them; for a completion's, `completions` does.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
     let arguments: Unretained<ArgumentKey>?
@@ -18,6 +18,9 @@ final class Resolution {
   /// one waits, which it says under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
+  /// The thread's stack, once it was asked for.
+  @exclusivity(unchecked) private var stack: Range<UInt>?
+
   /// What this thread waits for. Under the tree lock.
   var waitingFor: Creation?
 
@@ -26,10 +29,18 @@ final class Resolution {
   @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
 
   /// What is to be called at the end of the outermost link.
-  @exclusivity(unchecked) private var completions: [(isLooking: Bool, call: () -> Void)] = []
-  @exclusivity(unchecked) private var isCompleting = false
+  @exclusivity(unchecked) private var completions: [Completion] = []
+  /// Which of them runs.
+  @exclusivity(unchecked) private var runningCompletion: Int?
+  /// How many of the frames, the outermost ones, stand for completions and not for factories: see `complete`.
+  @exclusivity(unchecked) private var completionFrames = 0
   /// Whether there may be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
+
+  #if DEBUG
+    /// What lookups on this thread have looked at on their way to set-ups, for tests.
+    @exclusivity(unchecked) var setUpSteps = 0
+  #endif
 
   /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `Tidings`. Used by the thread alone.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
@@ -47,6 +58,28 @@ final class Resolution {
   }
 
   init() {}
+
+  /// Something to call at the end of the outermost link: the completion of what a factory has made.
+  struct Completion {
+    let provider: Provider
+    let made: Made
+    let context: UDIContext
+    let arguments: [Any]
+    /// Tells the arguments apart.
+    let key: ArgumentKey?
+    /// The completion during which it was made, by its place among all.
+    fileprivate var cause: Int?
+    /// Whether it was made in a look for a watcher.
+    fileprivate var isLooking = false
+
+    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: [Any]) {
+      self.provider = provider
+      self.made = made
+      context = making.context
+      self.arguments = arguments
+      key = making.arguments
+    }
+  }
 
   private struct GraphElement: CompactTableElement {
     /// The provider's `id`.
@@ -67,14 +100,22 @@ final class Resolution {
 extension Resolution {
   /// So often may a factory be inside itself, with other arguments or contexts each time, before that is taken for a cycle.
   private static var deepestNesting: Int { 200 }
+  /// So many factories inside one another are taken for one that registers itself anew, however much stack is left.
+  private static var frameLimit: Int { 1000 }
 
   /// Notes that a factory begins.
   ///
-  /// - Throws: `ProviderFailure.cycle` if it runs already, for the same context and arguments.
+  /// - Parameters:
+  ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
+  ///   - isFresh: Whether it makes another instance in any case, which nobody shares.
+  /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
+  ///   instance, the same context; or if too many run.
   @inline(__always)
-  func push(_ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool) throws {
+  func push(
+    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
+  ) throws {
     if unsafe frames.isDeep || frames.contains(provider) {
-      try rejectCycle(provider, context, arguments, isShared: isShared)
+      try rejectCycle(provider, context, arguments, isShared: isShared, isFresh: isFresh)
     }
     unsafe frames.append(
       Frame(
@@ -83,23 +124,41 @@ extension Resolution {
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
   ) throws {
     let (reference, place) = (Unretained(provider), Unretained(context))
+    let isOfGraph = provider.sharing == .graph && !isFresh
     var nesting = 0
     var latest: Int?
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // Of what is kept another thread may be the maker: that a thread waits for itself is found where it would begin to.
+      // Whoever waits for an instance that it makes itself is found before: `Creation.prepareToWait`. And where the graph shares
+      // nothing yet, the completion that runs is that of a fresh instance.
+      let isOfCompletion = unsafe index < completionFrames
+      let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
+      // The graph shares one instance, for whichever context it was made.
       let isSame =
-        !isShared && frame.context == place && frame.arguments?.object == arguments
+        canBeTheSame && (isOfGraph || frame.context == place) && frame.arguments?.object == arguments
         && (arguments != nil || !provider.hasArguments)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
-    if unsafe frames.isDeep { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+    if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+  }
+
+  /// Whether there are too many factories inside one another, or too little stack is left for one more.
+  private func isTooDeep() -> Bool {
+    guard unsafe frames.isDeep else { return false }
+    if unsafe frames.count >= Self.frameLimit { return true }
+    if unsafe stack == nil { unsafe stack = currentStack() }
+    var mark: UInt8 = 0
+    let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
+    // Code that brought a stack of its own is somewhere else; nobody knows how much of that is left.
+    guard let stack = unsafe stack, stack.contains(here) else { return false }
+    // What the error needs, and whatever factories do between two looks.
+    return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
   /// Notes that the innermost factory has ended, and, if it was the outermost one too, ends the link: calls what was to be called
@@ -111,25 +170,26 @@ extension Resolution {
   }
 
   /// Adds something to call at the end of the outermost link, when everything it made can be seen.
-  func atEnd(_ completion: @escaping () -> Void) {
+  func atEnd(_ completion: Completion) {
     unsafe hasRemains = true
-    unsafe completions.append((isLooking, completion))
+    var completion = completion
+    completion.cause = unsafe runningCompletion
+    completion.isLooking = isLooking
+    unsafe completions.append(completion)
   }
 
   @inline(never)
   private func endOutermost() {
-    // Inside a completion that linked something.
-    if unsafe isCompleting { return }
-    if unsafe !completions.isEmpty { complete() }
+    // Everything is taken out before anything is released: a `deinit` may link, and that is another outermost link.
+    var called: [Completion] = []
+    if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Taken out before it is released: a `deinit` may link, and that is another outermost link.
-    if unsafe !graphWithArguments.isEmpty {
-      var shared: [GraphKey: [(ArgumentKey, Made)]] = [:]
-      unsafe swap(&shared, &graphWithArguments)
-      _ = consume shared
-    }
+    var sharedWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+    if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
     unsafe swap(&shared, &graph)
+    _ = consume called
+    _ = consume sharedWithArguments
     shared.removeAll()
     // Its memory serves the next link.
     if shared.capacity <= Self.keptCapacity, unsafe graph.capacity == 0 { unsafe swap(&shared, &graph) }
@@ -138,19 +198,47 @@ extension Resolution {
   /// The memory of graphs up to this size is kept from one link to the next.
   private static var keptCapacity: Int { 64 }
 
-  private func complete() {
-    unsafe isCompleting = true
-    // A completion may link more, whose completions come behind.
+  /// Calls the completions; one may link more, whose completions come behind.
+  ///
+  /// While one runs, there is a frame for what it completes, and outside that one for each completion that led to it. So
+  /// completions that make each other for ever are found as factories are that do.
+  ///
+  /// - Returns: Those that were called, to be released.
+  private func complete() -> [Completion] {
     var next = 0
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
+      unsafe runningCompletion = next
+      pushFrames(leadingTo: next)
+      looking(completion.isLooking) {
+        completion.provider.complete(completion.made, completion.context, completion.arguments)
+      }
+      unsafe completionFrames = 0
+      unsafe frames.count = 0
       next += 1
-      looking(completion.isLooking, completion.call)
     }
-    unsafe isCompleting = false
-    var called: [(isLooking: Bool, call: () -> Void)] = []
+    unsafe runningCompletion = nil
+    var called: [Completion] = []
     unsafe swap(&called, &completions)
-    _ = consume called
+    return called
+  }
+
+  private func pushFrames(leadingTo completion: Int) {
+    var chain: [Int] = []
+    var next: Int? = completion
+    while let index = next {
+      chain.append(index)
+      next = unsafe completions[index].cause
+    }
+    for index in chain.reversed() {
+      // What the frame refers to is held by `completions`.
+      let cause = unsafe completions[index]
+      unsafe frames.append(
+        Frame(
+          provider: Unretained(cause.provider), context: Unretained(cause.context),
+          arguments: cause.key.map { Unretained($0) }))
+    }
+    unsafe completionFrames = frames.count
   }
 
   /// The keys of the factories that run, from one of them on.
@@ -161,7 +249,8 @@ extension Resolution {
   /// The keys of the factories that run, from the one on that makes something.
   func path(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
-    return path(from: unsafe (0..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
+    return path(
+      from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
   }
 }
 
@@ -176,6 +265,9 @@ extension Resolution {
     unsafe place.element.made.form.write(place.element.made.object, to: memory)
     return true
   }
+
+  /// Whether something is shared of what a provider made without arguments.
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
     guard let arguments else { return unsafe graph.find(provider.id)?.element.made }
@@ -214,9 +306,9 @@ private struct FrameStack: ~Copyable {
 
   deinit { unsafe frames.deallocate() }
 
-  /// So many factories inside one another are taken for one that registers itself anew.
+  /// Whether there are so many factories inside one another that the stack is to be looked at.
   @inline(__always)
-  var isDeep: Bool { count >= 1000 }
+  var isDeep: Bool { count >= 16 }
 
   /// Whether a provider's factory runs.
   @inline(__always)

@@ -31,23 +31,26 @@ final class Watch: Sendable {
   ///   - last: What the last look came to, which becomes this one.
   /// - Returns: What is found; an outer nil where that is nothing new.
   func lookUp<Dependency>(
-    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, keptOnly isKeptOnly: Bool,
+    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    keptOnly isKeptOnly: Bool,
     _ last: inout LastLook
   ) -> Dependency?? {
     isKeptOnly
-      ? find(context, type, name, search, keptOnly: true, &last)
-      : looking { find(context, type, name, search, keptOnly: false, &last) }
+      ? find(context, type, name, reach, search, keptOnly: true, &last)
+      : looking { find(context, type, name, reach, search, keptOnly: false, &last) }
   }
 
   private func find<Dependency>(
-    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, keptOnly isKeptOnly: Bool,
-    _ last: inout LastLook
+    _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    keptOnly isKeptOnly: Bool, _ last: inout LastLook
   ) -> Dependency?? {
     var found: Dependency?
-    switch unsafe context.look(for: &found, type, name, search) {
+    switch unsafe context.look(for: &found, type, name, reach, search) {
     case .provided(let entry):
+      if entry.registered.isRefused(to: reach) { return .some(nil) }
       if isKeptOnly, !last.isNew(entry) { return nil }
-      found = isKeptOnly ? looking { context.lookUp(entry, type, search) } : context.lookUp(entry, type, search)
+      found =
+        isKeptOnly ? looking { context.lookUp(entry, type, reach, search) } : context.lookUp(entry, type, reach, search)
       last.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency

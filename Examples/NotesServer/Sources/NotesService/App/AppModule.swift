@@ -1,7 +1,7 @@
 import UDI
 
 /// Everything that lives as long as the application: what is installed in its root context.
-public struct AppModule: UDIModule {
+public struct AppModule: UDIModule, Sendable {
   private let configuration: NotesConfiguration
 
   /// Makes the module for one configuration.

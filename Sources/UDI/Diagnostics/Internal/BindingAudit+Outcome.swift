@@ -1,0 +1,236 @@
+/// What has outlived the audited operation.
+extension BindingAudit {
+  /// An object or a context that has outlived the audited operation.
+  package struct Survivor: Sendable {
+    package let objectType: Any.Type
+    /// What an object was registered as, in order.
+    package let registrations: [Registration]
+    /// The contexts that an object was attached to, in order.
+    package let attachments: [Attachment]
+    /// The tags from the root to a context; nil for any other object.
+    package let contextPath: [String]?
+    /// The providers that are registered in a context and below it: one of them may hold it.
+    package let providers: [Registration]
+  }
+
+  /// One registration of an object, or one provider of a context.
+  package struct Registration: Sendable {
+    package let typeName: String
+    package let name: String?
+    package let path: [String]
+    /// Whether the context is alive, too.
+    package let isContextAlive: Bool
+    package let fileID: String
+    package let line: Int
+  }
+
+  /// One context that an object was attached to.
+  package struct Attachment: Sendable {
+    package let path: [String]
+    /// Whether the context is alive, too.
+    package let isContextAlive: Bool
+    /// The call of `attached(to:)`, or the registration of the provider that made the object; nil where
+    /// `attachedContext` was set.
+    package let place: (fileID: String, line: Int)?
+  }
+
+  /// What may live on.
+  package struct Exceptions {
+    /// The context that was there before the operation and is still in use: the contexts in its tree may live on, and
+    /// what they own.
+    package var prepared: UDIContext?
+    /// Whether tasks still hold the context that was made for the audit. Then it is alive for a good reason.
+    package var tasksHoldRoot: Bool
+    /// Tells which objects and contexts are ignored. The contexts that they are attached to, and what those own, may
+    /// live on, too.
+    package var isIgnored: (AnyObject) -> Bool
+
+    /// Makes a description of what may live on.
+    package init(prepared: UDIContext?, tasksHoldRoot: Bool, isIgnored: @escaping (AnyObject) -> Bool) {
+      self.prepared = prepared
+      self.tasksHoldRoot = tasksHoldRoot
+      self.isIgnored = isIgnored
+    }
+  }
+
+  /// The number of objects and contexts to report.
+  package func countOfSurvivors(_ exceptions: Exceptions) -> Int { outcome(exceptions).reported.count }
+
+  /// The objects and contexts to report, in the order in which they became known. Audits around this one do not report
+  /// them again.
+  package func survivors(_ exceptions: Exceptions) -> [Survivor] {
+    let (reported, all) = outcome(exceptions)
+    var next = outer
+    while let audit = next {
+      audit.settle(all.map(\.object))
+      next = audit.outer
+    }
+    return reported.map { Survivor($0) }
+  }
+}
+
+// MARK: - What to report
+
+extension BindingAudit {
+  /// A subject that is alive.
+  fileprivate struct Living {
+    let object: AnyObject
+    let attachment: UDIAttachment?
+    let subject: Subject
+
+    /// The context that the object holds, because it is attached to it. Not under a lock.
+    var held: UDIContext? { attachment?.heldContext }
+    var id: ObjectIdentifier { ObjectIdentifier(object) }
+    var context: UDIContext? { object as? UDIContext }
+  }
+
+  /// Some contexts, all contexts below them, and what these own. They may live on.
+  private struct Contents {
+    var contexts: Set<UDIContext> = []
+    var owned: Set<ObjectIdentifier> = []
+
+    func contains(_ living: Living) -> Bool {
+      owned.contains(living.id) || living.context.map { contexts.contains($0) } ?? false
+    }
+  }
+
+  /// Decides what to report.
+  ///
+  /// - Returns: What to report; and all that has outlived the operation and is not in the tree, including what is
+  ///   ignored.
+  private func outcome(_ exceptions: Exceptions) -> (reported: [Living], all: [Living]) {
+    let root = Tree.change { _ in unsafe newRoot }
+    let present = contents(of: exceptions.prepared.map { [$0] } ?? [])
+    let left = living().filter { !present.contains($0) }
+    var counted: [Living] = []
+    var excused: [UDIContext] = []
+    for living in left {
+      if living.subject.isSettled || exceptions.isIgnored(living.object) {
+        if let context = living.context ?? living.held { excused.append(context) }
+      } else if !living.subject.wasThereBefore {
+        counted.append(living)
+      }
+    }
+    let ignored = contents(of: excused)
+    counted.removeAll { ignored.contains($0) }
+
+    // A context that is held by something that is reported goes when that does, and so is not reported itself.
+    let contexts = counted.compactMap(\.context)
+    // Nodes, so that no context is retained on the way up.
+    let nodes = unsafe Set(contexts.map { unsafe $0.withNode(\.address) })
+    let attachedTo = Set(counted.compactMap(\.held))
+    let reported = counted.filter { living in
+      guard let context = living.context else { return true }
+      if living.id == root, exceptions.tasksHoldRoot { return false }
+      return unsafe !attachedTo.contains(context) && !context.isBelow(nodes)
+    }
+    return (reported, left.filter { !$0.subject.wasThereBefore })
+  }
+
+  /// The subjects that are alive, in order.
+  private func living() -> [Living] {
+    let living = Tree.change { _ in
+      unsafe subjects.values.compactMap { subject in
+        subject.object.map { Living(object: $0, attachment: subject.attachment, subject: subject) }
+      }
+    }
+    return living.sorted { $0.subject.serial < $1.subject.serial }
+  }
+
+  /// Collects what is in some contexts and below them.
+  private func contents(of roots: [UDIContext]) -> Contents {
+    var contents = Contents()
+    guard !roots.isEmpty else { return contents }
+    var storages: [any UDIStorage] = []
+    Tree.change { _ in
+      for root in roots where !contents.contexts.contains(root) {
+        root.withNode { node in
+          for element in BreadthFirst(node) {
+            if let context = element.node == node ? root : element.node.context { contents.contexts.insert(context) }
+            element.node.forEachOwned { contents.owned.insert(ObjectIdentifier($0)) }
+            element.node.providers.forEach { storages += $0.provider.holders?.storages ?? [] }
+          }
+        }
+      }
+    }
+    // The user's code, and so not under the lock.
+    for storage in storages {
+      if let kept = storage.load() { contents.owned.insert(ObjectIdentifier(kept.made.object)) }
+    }
+    return contents
+  }
+}
+
+// MARK: - What is reported
+
+extension BindingAudit.Survivor {
+  fileprivate init(_ living: BindingAudit.Living) {
+    objectType = type(of: living.object)
+    let notes = living.subject.notes
+    registrations = notes.compactMap { note in
+      guard let key = note.key, let site = note.site else { return nil }
+      return BindingAudit.Registration(key, in: note.path, isContextAlive: note.context != nil, site)
+    }
+    attachments = notes.filter { $0.key == nil }.map { note in
+      BindingAudit.Attachment(
+        path: note.path, isContextAlive: note.context != nil, place: note.site.map { ($0.fileID, $0.line) })
+    }
+    contextPath = living.subject.contextPath
+    providers = contextPath.flatMap { living.context?.registeredProviders(below: $0) } ?? []
+  }
+}
+
+extension BindingAudit.Registration {
+  fileprivate init(_ key: KeyIdentity, in path: [String], isContextAlive: Bool, _ site: CallSite) {
+    typeName = key.type.name
+    name = key.name?.description
+    self.path = path
+    self.isContextAlive = isContextAlive
+    fileID = site.fileID
+    line = site.line
+  }
+}
+
+extension UDIContext {
+  /// Whether it is below one of some nodes, whose contexts then hold it.
+  fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
+    change { node, _ in
+      var next = node.parent
+      while let node = next {
+        if unsafe nodes.contains(node.address) { return true }
+        next = node.parent
+      }
+      return false
+    }
+  }
+
+  /// The providers that are registered here and below, in order.
+  ///
+  /// - Parameter path: The path of this context, which may have left its tree meanwhile.
+  fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Registration] {
+    let found = change { node, _ in
+      let depth = node.fullPath.count
+      return BreadthFirst(node).flatMap { element in
+        var providers: [Provider] = []
+        // An alias has no factory of its own.
+        element.node.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
+        let place = path + element.node.fullPath.dropFirst(depth)
+        return providers.sorted { $0.serial < $1.serial }.map { ($0.key, place, $0.site) }
+      }
+    }
+    return found.map { BindingAudit.Registration($0, in: $1, isContextAlive: true, $2) }
+  }
+}
+
+// MARK: - What a context owns. Under the tree lock
+
+extension Node {
+  /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for those in the
+  /// user's storages.
+  func forEachOwned(_ body: (AnyObject) -> Void) {
+    providers.forEach { place in
+      if let owned = place.provider.shown?.owned { body(owned) }
+      place.provider.holders?.forEachOwned(body)
+    }
+  }
+}

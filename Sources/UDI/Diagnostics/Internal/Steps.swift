@@ -1,0 +1,87 @@
+/// Who asks by a verb or a property, for diagnosis.
+@usableFromInline
+struct Asker {
+  @usableFromInline let object: AnyObject
+  @usableFromInline let site: CallSite
+
+  @inlinable
+  init(_ object: AnyObject, _ site: CallSite) {
+    self.object = object
+    self.site = site
+  }
+}
+
+extension UDILinkError {
+  /// - Parameter site: Where what could not be made is registered; looked for in the explanation if nil.
+  init(explanation: UDIExplanation, site: CallSite? = nil) {
+    let provider = explanation.failedProvider
+    let missing = Step(
+      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil,
+      fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
+    self.init(explanation: explanation, chain: [missing])
+  }
+
+  /// The same error, seen from one step further out.
+  func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
+
+  /// The same, seen by the object that asked, if there was one.
+  func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
+
+  /// The same, where the object that asked did so by one of its properties.
+  ///
+  /// - Parameter property: The key path of what is stored for the property, whose name begins with an underscore.
+  func asked(by property: AnyKeyPath?) -> UDILinkError {
+    guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
+    let step = Step(
+      kind: .object, typeName: first.typeName, name: nil, property: name, fileID: first.fileID, line: first.line)
+    return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
+  }
+
+  /// What `\Screen._store` says of itself; nil where the program does not tell the names of its properties.
+  private static func name(of property: AnyKeyPath) -> String? {
+    let text = "\(property)"
+    guard let underscore = text.lastIndex(of: "."), text[underscore...].hasPrefix("._") else { return nil }
+    let name = text[underscore...].dropFirst(2)
+    return name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) ? String(name) : nil
+  }
+}
+
+extension UDILinkError.Step {
+  init(_ asker: Asker) {
+    self.init(
+      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).name, name: nil, property: nil,
+      fileID: asker.site.fileID, line: asker.site.line)
+  }
+
+  init(_ provider: Provider) {
+    let key = provider.key
+    self.init(
+      kind: .provider, typeName: key.type.name, name: key.name?.description, property: nil,
+      fileID: provider.site.fileID, line: provider.site.line)
+  }
+}
+
+extension UDIExplanation {
+  /// The provider that a lookup came to and that made nothing.
+  fileprivate var failedProvider: Finding? {
+    switch cause {
+    case .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .factoryReturnedNil, .failed, .cycle,
+      .notConvertible, .notSendable, .argumentNotSendable:
+      break
+    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .unattached,
+      .notRegistered, .contextGone:
+      return nil
+    }
+    return contexts.lazy.flatMap(\.findings).first { finding in
+      (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name
+    }
+  }
+}
+
+extension Provider {
+  /// What to throw on of what the factory threw: an error that something is missing gets this step of the way to it.
+  final func passOn(_ error: any Error) -> any Error {
+    guard let missing = error as? UDILinkError else { return error }
+    return missing.seen(from: .init(self))
+  }
+}

@@ -1,0 +1,165 @@
+/// What makes a module the same as another one of its type.
+///
+/// Nothing here is compared or let go of under a lock. What is not `Sendable` is not held at all; of such types only instances of
+/// classes are compared, which only those do who install one of the same type: on the main actor.
+enum ModuleIdentity {
+  /// All of the type are the same.
+  case anyOfType
+  case instance(AnyObject)
+  case value(AnyHashable)
+
+  /// - Parameter isSendable: Whether the module may be held, and compared on any thread.
+  /// - Returns: Nil if the module is different from all others.
+  static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
+    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
+    if type(of: module as Any) is AnyClass { return .instance(module as AnyObject) }
+    return MemoryLayout<Module>.size == 0 ? .anyOfType : nil
+  }
+}
+
+/// A module that is installed in a context, or is about to be.
+final class InstalledModule: @unchecked Sendable {
+  // Unchecked: `creation` is guarded by the tree lock. A value is held only if it is `Sendable`.
+  let type: ObjectIdentifier
+  private weak let instance: AnyObject?
+  let value: AnyHashable?
+  private let isAnyOfType: Bool
+  /// While a thread installs it: what others wait for.
+  fileprivate var creation: Creation?
+
+  fileprivate init(_ type: Any.Type, _ identity: ModuleIdentity, _ creation: Creation) {
+    self.type = ObjectIdentifier(type)
+    self.creation = creation
+    switch identity {
+    case .anyOfType: (instance, value, isAnyOfType) = (nil, nil, true)
+    case .instance(let object): (instance, value, isAnyOfType) = (object, nil, false)
+    case .value(let hashable): (instance, value, isAnyOfType) = (nil, hashable, false)
+    }
+  }
+
+  /// Whether it is the module that another one of the same type is. Under the tree lock, and not for values, whose `==` is the user's.
+  fileprivate func isSame(as identity: ModuleIdentity, _ garbage: inout Garbage) -> Bool {
+    switch identity {
+    case .anyOfType: return isAnyOfType
+    case .instance(let object):
+      guard let instance else { return false }
+      garbage.add(instance)
+      return instance === object
+    case .value: return false
+    }
+  }
+
+  /// Whether it was an instance that is gone, so that no other one is the same. Under the tree lock.
+  fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
+    guard value == nil, !isAnyOfType else { return false }
+    guard let instance else { return true }
+    garbage.add(instance)
+    return false
+  }
+}
+
+/// The installing of modules in a context, by one thread: the lifetime that the module on its turn has for what names none.
+struct Installation {
+  let thread: Resolution
+  /// What the context had when the outermost `install` began.
+  let standard: DefaultLifetime?
+  var lifetime: DefaultLifetime?
+}
+
+extension UDIContext {
+  /// Has a module register what it offers, unless the same one is installed.
+  func install(_ module: any UDIModule, _ identity: ModuleIdentity?) {
+    PerThread.prepare()
+    let thread = PerThread.resolution.object
+    var installed: InstalledModule?
+    if let identity {
+      installed = begin(type(of: module), identity, thread)
+      if installed == nil { return }
+    }
+    change { node, _ in node.beginInstalling(thread) }
+    module.register(in: self)
+    change { node, garbage in
+      node.endInstalling(thread, &garbage)
+      guard let creation = installed?.creation else { return }
+      installed?.creation = nil
+      creation.end(.undecided)
+      garbage.add(creation)
+    }
+  }
+
+  /// Notes that a module is installed by this thread; or waits until another one has done that.
+  ///
+  /// - Returns: Nil if the same one is installed already, or this thread is in the middle of that.
+  private func begin(_ type: Any.Type, _ identity: ModuleIdentity, _ thread: Resolution) -> InstalledModule? {
+    enum Step {
+      case install(InstalledModule)
+      case skip(InstalledModule)
+      case compare([InstalledModule])
+    }
+    let new = InstalledModule(type, identity, Creation(nil, maker: thread))
+    var compared: [InstalledModule] = []
+    while true {
+      let step = change { node, garbage -> Step in
+        let others = node.modules.filter { $0.type == new.type }
+        if let same = others.first(where: { $0.isSame(as: identity, &garbage) }) { return .skip(same) }
+        // Values are compared by the user's `==`, so not under the lock.
+        let values = others.filter { other in
+          new.value != nil && other.value != nil && !compared.contains { $0 === other }
+        }
+        guard values.isEmpty else { return .compare(values) }
+        for gone in others where gone.isGone(&garbage) {
+          garbage.add(gone)
+          node.modules.removeAll { $0 === gone }
+        }
+        node.modules.append(new)
+        return .install(new)
+      }
+      switch step {
+      case .install: return new
+      case .skip(let same):
+        wait(for: same, thread)
+        return nil
+      case .compare(let others):
+        if let same = others.first(where: { $0.value == new.value }) {
+          wait(for: same, thread)
+          return nil
+        }
+        compared += others
+      }
+    }
+  }
+
+  /// Waits until another thread has installed a module. Not where that would have no end.
+  private func wait(for module: InstalledModule, _ thread: Resolution) {
+    let waiting = Tree.change { _ -> (gate: Gate, creation: Creation)? in
+      guard let creation = module.creation, let gate = try? creation.prepareToWait(thread) else { return nil }
+      return (gate, creation)
+    }
+    guard let waiting else { return }
+    waiting.gate.wait()
+    _ = waiting.creation.takeOutcome(thread)
+  }
+}
+
+// MARK: - Under the tree lock
+
+extension Node {
+  /// Begins to install a module on a thread.
+  fileprivate func beginInstalling(_ thread: Resolution) {
+    let standard: DefaultLifetime?
+    if let outermost = installations.first(where: { $0.thread === thread }) {
+      standard = outermost.standard
+    } else {
+      standard = defaultLifetime
+    }
+    installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
+  }
+
+  /// Ends what `beginInstalling` began.
+  fileprivate func endInstalling(_ thread: Resolution, _ garbage: inout Garbage) {
+    guard let index = installations.lastIndex(where: { $0.thread === thread }) else { return }
+    let ended = installations.remove(at: index)
+    if let lifetime = ended.lifetime { garbage.add(lifetime) }
+    if let standard = ended.standard { garbage.add(standard) }
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+import UDI
+
+extension Edges {
+  /// Factories that need themselves without end, each time under another key or for another context, end with an error that has
+  /// the path, on a stack as small as the ones that platforms give to threads.
+  static func checkStack(kibibytes: Int) {
+    onStack(kibibytes, "other names") {
+      let context = UDIContext(tag: "context")
+      @Sendable func register(_ number: Int) {
+        context.register(Product.self, named: UDIName(number), lifetime: .context) { context in
+          register(number + 1)
+          return try context.require(Product.self, named: UDIName(number + 1))
+        }
+      }
+      register(0)
+      return try context.require(Product.self, named: 0)
+    }
+    onStack(kibibytes, "other arguments") {
+      let context = UDIContext(tag: "context")
+      context.register(Product.self) { (context, number: Int) in try context.require(Product.self, with: number + 1) }
+      return try context.require(Product.self, with: 0)
+    }
+    onStack(kibibytes, "child contexts") {
+      let context = UDIContext(tag: "context", search: .ancestors)
+      context.register(Product.self) { context in try context.withChild(tag: "child") { try $0.require(Product.self) } }
+      return try context.require(Product.self)
+    }
+  }
+
+  /// Checks that a body throws a cycle on a stack of a size.
+  private static func onStack(_ kibibytes: Int, _ what: String, _ body: @escaping @Sendable () throws -> Product) {
+    let done = DispatchSemaphore(value: 0)
+    let path = Mutex<[String]?>(nil)
+    let thread = Thread {
+      do { _ = try body() } catch let error as UDILinkError {
+        if case .cycle(let found) = error.cause { path.withLock { $0 = found } }
+      } catch {}
+      done.signal()
+    }
+    thread.stackSize = kibibytes << 10
+    thread.start()
+    done.wait()
+    let length = path.withLock { $0?.count }
+    check(length != nil, "\(what), \(kibibytes) KiB: no cycle")
+    print("\(what), \(kibibytes) KiB: an error with a path of \(length ?? 0)")
+  }
+
+  private final class Product: Sendable {}
+}

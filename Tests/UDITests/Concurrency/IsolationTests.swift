@@ -1,0 +1,490 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import UDI
+
+/// What is not `Sendable` stays on the main actor: each way out that is closed.
+///
+/// `any Local` and `any Local & Sendable` are one metatype at run time, and so one key.
+@MainActor @Suite struct IsolationTests {
+  let context = UDIContext(tag: "context")
+  let counter = Counter()
+
+  typealias SendableLocal = any Local & Sendable
+
+  // MARK: The same key with and without Sendable
+
+  @Test func whatIsBoundWithoutSendableIsNotGivenAsSendable() async throws {
+    let child = try context.makeChild(tag: "child")
+    let grandchild = try child.makeChild(tag: "grandchild", search: .ancestors)
+    child.bind(counter, as: (any Local).self)
+    child.bind(counter, as: (any Local).self, named: "n")
+    let contexts = [context, child, grandchild]
+    for _ in 0..<2 {
+      #expect(contexts.map { missesAll($0, nil) } == [true, true, true])
+      #expect(contexts.map { missesAll($0, "n") } == [true, true, true])
+      let elsewhere = await Task.detached { contexts.map { missesAll($0, nil) && missesAll($0, "n") } }.value
+      #expect(elsewhere == [true, true, true])
+    }
+    #expect(contexts.map { $0.link((any Local).self) === counter } == [true, true, true])
+    #expect(child.linkAll((any Local).self).count == 2)
+  }
+
+  @Test func anObjectIsRefusedLikeAContext() async {
+    context.bind(counter, as: (any Local).self)
+    let member = Member().attached(to: context)
+    let wrapped = Wrapped().attached(to: context)
+    let missed = await Task.detached {
+      var found: SendableLocal? = nil
+      member.link(&found)
+      return found == nil && member.linkInLine(SendableLocal.self) == nil && member.linkAll(SendableLocal.self).isEmpty
+        && (try? member.require(SendableLocal.self)) == nil
+        && member.linkInLine(UDIKey<SendableLocal>()) == nil
+    }.value
+    #expect(missed && wrapped.local == nil && wrapped.inLine == nil && wrapped.weakly == nil)
+    #expect(member.linkInLine((any Local).self) === counter)
+  }
+
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own", storage: .custom { Keeper() })])
+  func whatIsMadeWithoutSendableIsNotGivenAsSendable(_ lifetime: UDILifetime) async {
+    let counter = counter
+    context.register((any Local).self, lifetime: lifetime) { counter }
+    context.register((any Local).self, named: "n", lifetime: lifetime) { (_, _: Int) in counter }
+    let context = context
+    for _ in 0..<2 {
+      #expect(missesAll(context, nil) && context.link(SendableLocal.self, named: "n", with: 1) == nil)
+      #expect(await Task.detached { missesAll(context, nil) }.value)
+      #expect(await Task.detached { context.link(SendableLocal.self, named: "n", with: 1) == nil }.value)
+      // Made by now, for those who may have it.
+      #expect(context.link((any Local).self) === counter)
+      #expect(context.link((any Local).self, named: "n", with: 1) === counter)
+    }
+  }
+
+  @Test func valuesAndGenericsAreRefusedAlike() async {
+    context.provide([counter] as [any Local], as: [any Local].self)
+    context.bind(counter, as: Any.self)
+    context.bind(counter, as: AnyObject.self)
+    let context = context
+    let found = await Task.detached {
+      [
+        context.link([SendableLocal].self) != nil, context.link((any Sendable).self) != nil,
+        context.link((any AnyObject & Sendable).self) != nil,
+      ]
+    }.value
+    #expect(found == [false, false, false])
+    #expect(context.link([any Local].self)?.first === counter && context.link(Any.self) as? Counter === counter)
+  }
+
+  @Test func whatIsSendableIsFoundByBothForms() async {
+    let plain = Plain()
+    context.bind(plain, as: (any Other & Sendable).self)
+    context.register((any Service).self, lifetime: .context) { Plain("made") }
+    let context = context
+    #expect(await Task.detached { context.link((any Other).self) === plain }.value)
+    #expect(find((any Other).self) === plain)
+    #expect(find((any Service).self) === context.link((any Service).self))
+    #expect(find((any Service).self) != nil)
+  }
+
+  /// For the compiler the type is not `Sendable` here.
+  private func find<Dependency>(_ type: Dependency.Type) -> Dependency? { context.link(type) }
+  private func register<Dependency>(_ made: Dependency) { context.register(Dependency.self) { made } }
+
+  @Test func aTypeThatGenericCodeDoesNotKnowToBeSendableIsExplained() {
+    register(Plain("generic"))
+    #expect(find(Plain.self)?.label == "generic")
+    let (missed, misuse) = MisuseLog.during { context.link(Plain.self) }
+    #expect(missed == nil && misuse.map(\.kind) == [.notMade])
+    #expect(misuse.first?.message.contains("was registered as a type that is not Sendable") == true)
+    let error = #expect(throws: UDILinkError.self) { try context.require(Plain.self) }
+    #expect(error?.cause == .notSendable)
+    #expect(error?.description.contains("in generic code it is Sendable only where that is required") == true)
+  }
+
+  @Test func explanationsKnowWhichFormAsks() {
+    context.bind(counter, as: (any Local).self)
+    #expect(context.explain(SendableLocal.self).cause == .notSendable)
+    #expect(Member().attached(to: context).explain(SendableLocal.self).cause == .notSendable)
+    guard case .found = context.explain((any Local).self).cause else {
+      return #expect(Bool(false), "the type that it was bound as is found")
+    }
+  }
+
+  @Test func updatesAndRulesAndOverridesKeepToIt() async {
+    context.bind(counter, as: (any Local).self)
+    var iterator = context.updates(of: SendableLocal.self).makeAsyncIterator()
+    let first = await iterator.next()
+    #expect(first != nil && first! == nil)
+    context.rules(for: SendableForm.self).inject(\.local)
+    let form = SendableForm()
+    #expect(context.inject(into: form) == 0 && form.local == nil)
+    let override = UDIContext(tag: "override")
+    override.provide(Plain())
+    #expect(override.link(Plain.self) != nil)
+  }
+
+  @Test func anotherTypeOfTheSameInstanceIsRefusedLikeItsOwn() async {
+    context.register(Counter.self, lifetime: .context) { Counter() }.implements((any Local & Sendable).self)
+    let context = context
+    #expect(context.link(SendableLocal.self) == nil && context.link((any Local).self) != nil)
+    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+  }
+
+  // MARK: Code that runs with what is not Sendable
+
+  @Test func aConversionRunsOnTheMainActor() async {
+    context.register(Counter.self, lifetime: .context) { Counter() }
+      .implements(Reading.self) { counter in
+        counter.count += 1
+        return Reading(count: counter.count)
+      }
+    let context = context
+    let counter = context.link(Counter.self)
+    let elsewhere = await Task.detached { MisuseLog.during { context.link(Reading.self) } }.value
+    #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("on the main actor only") == true)
+    #expect(counter?.count == 0 && context.link(Reading.self)?.count == 1)
+    // Converted by now, and kept.
+    #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)
+  }
+
+  @Test func argumentsThatMayNotBeSendableAreRefusedByFactoriesThatRunAnywhere() {
+    context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+    context.register(Reading.self, named: "n") { (_, count: Int) in Reading(count: count) }
+    let local: any Local = counter
+    let (missed, misuse) = MisuseLog.during { context.link(Reading.self, with: local) }
+    #expect(missed == nil && misuse.first?.message.contains("takes Sendable arguments") == true)
+    #expect(find(Reading.self, named: "n", with: 5)?.count == 5)
+  }
+
+  private func find<Dependency, Argument>(
+    _ type: Dependency.Type, named name: UDIName, with argument: Argument
+  ) -> Dependency? { context.link(type, named: name, with: argument) }
+
+  @Test func aRegistrationThatWasGotAsSendableConvertsNothingThatIsNot() async {
+    context.register((any Local).self, lifetime: .context) { Counter() }
+    _ = context.link((any Local).self)
+    let convert: (SendableLocal) -> Leak = { Leak(local: $0) }
+    let (_, misuse) = MisuseLog.during {
+      self.context.registrations(of: SendableLocal.self)[0].implements(Leak.self, convert)
+    }
+    #expect(misuse.map(\.kind) == [.notMade] && context.link(Leak.self) == nil)
+    let context = context
+    let leak = await Task.detached {
+      MisuseLog.during {
+        context.registrations(of: SendableLocal.self)[0].implements(Leak.self) { Leak(local: $0) }
+        return context.link(Leak.self)
+      }.0
+    }.value
+    #expect(leak == nil)
+  }
+
+  @Test func aSetUpBlockThatLeavesWhatIsNotSendableConvertsItNot() {
+    let counter = counter
+    let context = UDIContext(tag: "set up") { context in
+      context.register(SendableLocal.self) { Safe() }.implements(Leak.self) { Leak(local: $0) }
+    }
+    context.provide(counter, as: (any Local).self)
+    #expect(MisuseLog.during { context.link(Leak.self) == nil }.0)
+    #expect(context.link((any Local).self) === counter)
+  }
+
+  @Test func aFreshOneIsRefusedBehindABinding() {
+    let safe = Safe()
+    context.provide(counter, as: (any Local).self)
+    context.bind(safe, as: SendableLocal.self)
+    #expect(context.link(SendableLocal.self) === safe)
+    #expect(MisuseLog.during { context.linkFresh(SendableLocal.self) == nil }.0)
+    #expect(context.linkFresh((any Local).self) === counter)
+  }
+
+  @Test func rulesForASendableTypeLeaveOthersAlone() {
+    context.rules(for: SendableLocal.self).inject { local, _ in local.count += 1 }
+    let safe = Safe()
+    #expect(context.inject(into: counter) == 0 && counter.count == 0)
+    #expect(context.inject(into: safe) == 1 && safe.count == 1)
+  }
+
+  @Test func argumentsThatMayNotBeSendableAreRefusedByAliasesToo() {
+    context.register(Leak.self) { (_, local: SendableLocal) in Leak(local: local) }
+      .implements(Counter.self) { _ in Counter() }
+    let local: any Local = counter
+    #expect(MisuseLog.during { context.link(Counter.self, with: local) == nil }.0)
+  }
+
+  /// Its conformance may belong to the main actor.
+  @Test func anotherTypeThatIsNotSendableIsForTheMainActorAlone() async {
+    context.registerOnMainActor(Model.self, lifetime: .context) { Model() }.implements((any Local).self)
+    #expect(context.link((any Local).self) != nil && context.link(SendableLocal.self) == nil)
+    let context = context
+    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+    // A class that is `Sendable` is found as that, even if it was registered as something else.
+    context.register((any Local).self, named: "n", lifetime: .context) { Safe() }.implements(Safe.self)
+    #expect(context.link(Safe.self) === context.link((any Local).self, named: "n"))
+  }
+
+  @Test func whatIsProvidedOnTheMainActorIsUsedThere() async {
+    let local = LocalMember()
+    context.provide(local).implements(Reading.self) { Reading(count: $0.attachments) }
+    local.attachedContext = nil
+    let before = local.attachments
+    let context = context
+    #expect(await Task.detached { MisuseLog.during { context.linkFresh(Reading.self) == nil }.0 }.value)
+    #expect(local.attachments == before && context.link(Reading.self) != nil)
+  }
+
+  // MARK: Where things die
+
+  @Test func whatAContextOwnsDiesOnTheMainActor() async {
+    for way in 0..<9 {
+      await expectDeathOnMainActor { mortal in
+        let owner = UDIContext(tag: "owner")
+        switch way {
+        case 0: owner.provide(mortal)
+        case 1:
+          owner.register(Mortal.self, lifetime: .context) { mortal }
+          _ = owner.link(Mortal.self)
+        case 7:
+          owner.register(Counter.self, lifetime: .context) { (_, _: Argument) in Counter() }
+          _ = owner.link(Counter.self, with: Argument(mortal: mortal))
+        case 8: owner.rules(for: Table.self).inject(\.[Argument(mortal: mortal)])
+        case 6:
+          // Nothing else leads to the object.
+          let death = mortal.death
+          owner.register(Mortal.self, lifetime: .context) { Mortal(death) }
+          _ = owner.link(Mortal.self)
+        case 2: owner.registerOnMainActor(Reading.self) { Reading(count: mortal.count) }
+        case 3: owner.registerOnMainActor(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
+        case 4: owner.setUpOnMainActor { _ in mortal.count += 1 }
+        default: owner.rules(for: Counter.self).injectOnMainActor { _, _ in mortal.count += 1 }
+        }
+        return owner
+      }
+    }
+  }
+
+  @Test func whatAnyoneMayHoldDiesOnTheMainActor() async {
+    // A registration, which holds its provider, and that the closure.
+    await expectDeathOnMainActor { mortal in
+      UDIContext(tag: "gone").register(Mortal.self) { mortal }
+    }
+    // A storage of one's own.
+    await expectDeathOnMainActor { mortal in
+      let keeper = Keeper()
+      let owner = UDIContext(tag: "gone")
+      owner.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { [weak mortal] in mortal
+      }
+      _ = owner.link(Mortal.self)
+      return KeeperAlone(keeper: keeper, made: keeper.take())
+    }
+  }
+
+  /// Makes something `Sendable` that leads to an object which is not, lets go of it on another thread, and waits for the object to die.
+  private func expectDeathOnMainActor<Holder: Sendable>(
+    _ make: (Mortal) -> Holder, sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let death = Death()
+    var holder: Holder? = { make(Mortal(death)) }()
+    let parcel = Mutex(holder.take())
+    onThreads(1) { [parcel = Box(parcel)] _ in parcel.content.withLock { $0 = nil } }
+    for _ in 0..<death.births { #expect(await death.wasOnMainActor, sourceLocation: sourceLocation) }
+  }
+
+  /// An explanation holds objects of other types while names describe themselves; until then the main actor has let go of all it had.
+  @Test func anObjectThatAnExplanationOffersDiesOnTheMainActor() async {
+    let death = Death()
+    var mortal: Mortal? = Mortal(death)
+    let pause = Pause()
+    if let mortal { context.bind(mortal, as: (any Local).self, named: UDIName(pause)) }
+    async let explanation = Task.detached { [context] in context.explain((any Shown).self) }.value
+    await pause.reached
+    mortal = nil
+    // What was sent to the main actor before is released before this.
+    await Task.detached { @MainActor in }.value
+    pause.end()
+    guard case .otherType = await explanation.cause else {
+      return #expect(Bool(false), "the object is offered under its other type")
+    }
+    #expect(await death.wasOnMainActor)
+  }
+
+  /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
+  @Test(arguments: 0..<6)
+  func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
+    let death = Death()
+    var mortals = (0..<(way == 5 ? 40 : 1)).map { _ in Mortal(death) }
+    for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
+    let count = mortals.count
+    let other = Plain()
+    look(with: { [context] in
+      switch way {
+      case 0: _ = context.snapshot()
+      case 1: _ = context.explain((any Local).self, named: 0)
+      case 2: _ = try? context.require(Plain.self, named: "none")
+      case 3: _ = context.registrations(of: (any Local).self)
+      case 4: context.register(SendableLocal.self, named: 0) { Safe() }
+      default: context.bind(other, as: Plain.self)
+      }
+    }) { mortals = [] }
+    for _ in 0..<count { #expect(await death.wasOnMainActor) }
+  }
+
+  /// Runs a body on another thread, and has the main actor do something just when the library has loaded an object there.
+  private func look(with body: @escaping @Sendable () -> Void, meanwhile: () -> Void) {
+    let (reached, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let looks = Tally()
+    let finished = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      Schedule.following({ point in
+        guard point == .loadedToLook else { return }
+        looks.add()
+        guard looks.count == 1 else { return }
+        reached.signal()
+        done.wait()
+      }) { body() }
+      reached.signal()
+      finished.signal()
+    }
+    reached.wait()
+    meanwhile()
+    done.signal()
+    finished.wait()
+  }
+}
+
+/// Whether a context finds nothing as `any Local & Sendable`, by any verb.
+private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> Bool {
+  typealias SendableLocal = any Local & Sendable
+  return MisuseLog.during {
+    context.link(SendableLocal.self, named: name) == nil
+      && (try? context.require(SendableLocal.self, named: name)) == nil
+      && context.linkAll(SendableLocal.self).isEmpty && context.linkAll(SendableLocal.self, named: name).isEmpty
+      && context.linkFresh(SendableLocal.self, named: name) == nil
+      && context.link(UDIKey<SendableLocal>(named: name)) == nil
+      && context.link(SendableLocal.self, named: name, with: 1) == nil
+      && context.registrations(of: SendableLocal.self).allSatisfy { $0.link() == nil }
+  }.0
+}
+
+private final class Safe: Local, @unchecked Sendable { var count = 0 }
+
+private struct Reading: Sendable { let count: Int }
+
+private struct Leak: Sendable { let local: any Local & Sendable }
+
+@MainActor private final class Model: @MainActor Local { var count = 0 }
+
+/// Not `Sendable`.
+private struct Argument: Hashable {
+  let mortal: Mortal
+  static func == (left: Argument, right: Argument) -> Bool { left.mortal === right.mortal }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(mortal)) }
+}
+
+private final class Table {
+  subscript(argument: Argument) -> Counter? {
+    get { nil }
+    set {}
+  }
+}
+
+/// Not `Sendable`, and takes part.
+private final class LocalMember: UDIObject {
+  let _attachedContext = UDIAttachment()
+  var attachments = 0
+  func didAttachContext() { attachments += 1 }
+}
+
+private final class SendableForm: @unchecked Sendable { var local: (any Local & Sendable)? }
+
+@MainActor private final class Wrapped: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var local: (any Local & Sendable)?
+  @LinkedInLine var inLine: (any Local & Sendable)?
+  @WeaklyLinked var weakly: (any Local & Sendable)?
+  func didAttachContext() {}
+}
+
+private final class Keeper: UDIStorage {
+  private let kept = Mutex<UDIMade?>(nil)
+  func load() -> UDIMade? { kept.withLock { $0 } }
+  func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+  func reset() { kept.withLock { $0 = nil } }
+  func take() -> UDIMade? { kept.withLock { $0.take() } }
+}
+
+private struct KeeperAlone: Sendable {
+  let keeper: Keeper
+  let made: UDIMade?
+}
+
+private final class Box<Content: ~Copyable & Sendable>: Sendable {
+  let content: Content
+  init(_ content: consuming Content) { self.content = content }
+}
+
+private protocol Shown: AnyObject {}
+
+/// Not `Sendable`: it notes on which thread it dies.
+private final class Mortal: Local, Shown {
+  var count = 0
+  let death: Death
+  init(_ death: Death) {
+    self.death = death
+    death.noteBirth()
+  }
+  deinit { death.note() }
+}
+
+/// A name that waits, the first time that it is described, until it may go on.
+private final class Pause: Hashable, Sendable, CustomStringConvertible {
+  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+  private let isOver = DispatchSemaphore(value: 0)
+  private let descriptions = Tally()
+
+  static func == (left: Pause, right: Pause) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  var description: String {
+    descriptions.add()
+    if descriptions.count == 1 {
+      continuation.yield()
+      isOver.wait()
+    }
+    return "pause"
+  }
+
+  var reached: Void {
+    get async { for await _ in stream { return } }
+  }
+  func end() { isOver.signal() }
+}
+
+/// Where something died.
+private final class Death: Sendable {
+  private static let mark: DispatchSpecificKey<Void> = {
+    let mark = DispatchSpecificKey<Void>()
+    DispatchQueue.main.setSpecific(key: mark, value: ())
+    return mark
+  }()
+  private let outcome: AsyncStream<Bool>
+  private let continuation: AsyncStream<Bool>.Continuation
+
+  init() {
+    _ = Self.mark
+    (outcome, continuation) = AsyncStream.makeStream(of: Bool.self)
+  }
+
+  private let tally = Tally()
+  var births: Int { tally.count }
+  func noteBirth() { tally.add() }
+  func note() { continuation.yield(DispatchQueue.getSpecific(key: Self.mark) != nil) }
+
+  var wasOnMainActor: Bool {
+    get async {
+      for await outcome in outcome { return outcome }
+      return false
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import UDI
+
+@Suite struct MainActorReleaseTests {
+  /// Tells a continuation where it dies.
+  final class Witness {
+    let onDeath: @Sendable (Bool) -> Void
+    init(_ onDeath: @escaping @Sendable (_ isOnMainActor: Bool) -> Void) { self.onDeath = onDeath }
+    deinit { onDeath(MainActorCheck.isOnMainActor) }
+  }
+
+  @Test func fromElsewhereTheMainActorReleases() async {
+    for _ in 0..<100 {
+      let isOnMainActor = await withCheckedContinuation { continuation in
+        Task.detached { releaseOnMainActor(Witness { continuation.resume(returning: $0) }) }
+      }
+      #expect(isOnMainActor)
+    }
+  }
+
+  @Test @MainActor func onTheMainActorItGoesAtOnce() {
+    let isDead = Tally()
+    releaseOnMainActor(Witness { _ in isDead.add() })
+    #expect(isDead.count == 1)
+  }
+}

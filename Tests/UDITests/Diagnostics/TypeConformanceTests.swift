@@ -1,0 +1,121 @@
+import Testing
+import UDI
+
+private protocol Hidden: Sendable {}
+
+/// The hint that what was asked for is registered as another type, where only a provider can tell.
+struct TypeConformanceTests {
+  protocol Sending: Sendable {}
+  protocol Receiving: AnyObject, Sendable {}
+  protocol Holding<Element>: Sendable { associatedtype Element }
+
+  class Manager: Sending, Receiving, @unchecked Sendable {}
+  final class SpecialManager: Manager, @unchecked Sendable {}
+  final class Sealed: Sending, Hidden {}
+  struct Message: Sending {}
+  enum Signal: Sending { case on }
+  struct Box<Element: Sendable>: Sending, Holding {}
+  final class Crate<Element: Sendable>: Sending {}
+  actor Desk: Receiving {}
+
+  let root = UDIContext(tag: "App")
+  let file = #fileID
+
+  /// Whether an explanation of the one type tells of a provider of the other, which makes nothing meanwhile.
+  private func hints<Registered: Sendable, Wanted: Sendable>(_ registered: Registered.Type, _ wanted: Wanted.Type)
+    -> Bool
+  {
+    let context = UDIContext(tag: "App")
+    context.register(registered) { () -> Registered? in
+      Issue.record("an explanation makes nothing")
+      return nil
+    }
+    guard case .otherType(let place) = context.explain(wanted).cause else { return false }
+    return place.finding.kind == .provider && place.finding.typeName == String(reflecting: registered)
+  }
+
+  @Test("A provider of the class, asked for by the protocol: what it says, and that what it advises helps")
+  func text() {
+    let line = #line + 1
+    let registration = root.register(Manager.self) { Manager() }
+    let explanation = root.explain((any Sending).self)
+    #expect(
+      firstLine(of: explanation) == """
+        No UDITests.TypeConformanceTests.Sending is registered in "App" and below, but the provider of \
+        UDITests.TypeConformanceTests.Manager in "App", registered at \(file):\(line), makes one.
+        """)
+    #expect(
+      explanation.advice == """
+        Register it as UDITests.TypeConformanceTests.Sending, or add `.implements` for UDITests.TypeConformanceTests.Sending to its \
+        registration: a dependency is found under exactly the types that it was registered under.
+        """)
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Sending).self) }
+    #expect(error?.cause == explanation.cause)
+    registration.implements((any Sending).self)
+    #expect(root.link((any Sending).self) is Manager)
+  }
+
+  @Test("Classes, values and generic types, and what they conform to")
+  func types() {
+    #expect(hints(Manager.self, (any Sending).self) && hints(Manager.self, (any Receiving).self))
+    #expect(hints(SpecialManager.self, (any Sending).self) && hints(SpecialManager.self, Manager.self))
+    #expect(!hints(Manager.self, SpecialManager.self) && !hints(Sealed.self, Manager.self))
+    #expect(hints(Sealed.self, (any Sending).self) && !hints(Sealed.self, (any Receiving).self))
+    #expect(hints(Message.self, (any Sending).self) && !hints(Message.self, (any Receiving).self))
+    #expect(hints(Signal.self, (any Sending).self) && hints(Desk.self, (any Receiving).self))
+    #expect(hints(Box<Int>.self, (any Sending).self) && hints(Box<Message>.self, (any Holding).self))
+    #expect(hints(Crate<String>.self, (any Sending).self) && !hints(Crate<String>.self, Crate<Int>.self))
+    #expect(hints(CancellationError.self, (any Error).self) && !hints(Message.self, (any Error).self))
+    #expect(!hints(Int.self, String.self) && !hints(Message.self, Message?.self))
+  }
+
+  @Test("Compositions")
+  func compositions() {
+    #expect(hints(Manager.self, (any Sending & Receiving).self))
+    #expect(!hints(Message.self, (any Sending & Receiving).self) && !hints(Sealed.self, (any Sending & Receiving).self))
+    #expect(
+      hints(SpecialManager.self, (any Manager & Sending).self) && !hints(Sealed.self, (any Manager & Sending).self))
+    #expect(hints(Message.self, (any Sending & Sendable).self))
+  }
+
+  @Test("Where the runtime cannot tell there is no hint")
+  func unknown() {
+    #expect(!hints(Sealed.self, (any Hidden).self))
+    #expect(!hints(Box<Int>.self, (any Holding<Int>).self))
+    // The factory decides what it makes, and has not been asked.
+    #expect(!hints((any Receiving).self, (any Sending).self))
+  }
+
+  @Test("With arguments, kept as a value, and kept as an object that says more than its type")
+  func otherProviders() {
+    root.register(Message.self, lifetime: .context) { (_, _: Int) in Message() }
+    guard case .otherType = root.explain((any Sending).self).cause else {
+      Issue.record("its provider takes arguments")
+      return
+    }
+    root.provide(Signal.on)
+    root.unregister(Message.self)
+    guard case .otherType(let place) = root.explain((any Sending).self).cause else {
+      Issue.record("a value is kept")
+      return
+    }
+    #expect(place.finding.kind == .kept && place.finding.className == "Signal")
+    #expect(
+      root.explain((any Sending).self).summary.hasSuffix(
+        "but the Signal in \"App\" is one: it is registered as UDITests.TypeConformanceTests.Signal, at \(file):\(place.finding.line)."
+      ))
+    #expect(root.explain((any Sending).self).advice?.contains("add `.implements`") == true)
+    root.unregister(Signal.self)
+    let manager: any Receiving = Manager()
+    root.provide(manager, as: (any Receiving).self)
+    guard case .otherType = root.explain((any Sending).self).cause else {
+      Issue.record("the object is one")
+      return
+    }
+    // And bound there, which comes first.
+    let desk = Desk()
+    root.bind(desk, as: (any Receiving).self)
+    #expect(root.explain((any Sending).self).cause == .notRegistered)
+    withExtendedLifetime(desk) {}
+  }
+}

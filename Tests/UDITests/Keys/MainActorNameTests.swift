@@ -1,0 +1,143 @@
+import Dispatch
+import Testing
+
+@testable import UDI
+
+/// Names that are made of values of the main actor's.
+@Suite struct MainActorNameTests {
+  /// Not `Sendable`. It notes what is called, and where it dies.
+  final class Color: Hashable, CustomStringConvertible {
+    let shade: Int
+    let calls: Tally
+    let onDeath: (@Sendable (Bool) -> Void)?
+
+    init(_ shade: Int, _ calls: Tally = Tally(), onDeath: (@Sendable (_ isOnMainActor: Bool) -> Void)? = nil) {
+      self.shade = shade
+      self.calls = calls
+      self.onDeath = onDeath
+    }
+
+    deinit { onDeath?(MainActorCheck.isOnMainActor) }
+
+    var description: String {
+      calls.add()
+      return "shade\n\(shade)"
+    }
+
+    static func == (left: Color, right: Color) -> Bool {
+      left.calls.add()
+      right.calls.add()
+      return left.shade == right.shade
+    }
+
+    /// Ten hash alike. No test uses another one's: they run at the same time, and what hashes alike is compared.
+    func hash(into hasher: inout Hasher) {
+      calls.add()
+      hasher.combine(shade / 10)
+    }
+  }
+
+  /// Equal to everything of its kind, and of another type.
+  final class Sound: Hashable {
+    static func == (left: Sound, right: Sound) -> Bool { true }
+    func hash(into hasher: inout Hasher) { hasher.combine(0) }
+  }
+
+  @MainActor @Test func equalValuesOfOneTypeAreOneName() {
+    let (red, red2, blue) = (UDIName(Color(1)), UDIName(Color(1)), UDIName(Color(2)))
+    #expect(red == red2 && red.hashValue == red2.hashValue && red != blue)
+    #expect(UDIName(Sound()) == UDIName(Sound()) && UDIName(Sound()) != red)
+    let context = UDIContext(tag: "context")
+    let (first, second) = (Plain(), Plain())
+    context.bind(first, as: (any Service).self, named: red)
+    context.bind(second, as: (any Service).self, named: blue)
+    #expect(context.link((any Service).self, named: UDIName(Color(1))) === first)
+    #expect(context.link((any Service).self, named: UDIName(Color(2))) === second)
+    #expect(context.link((any Service).self, named: UDIName(Color(3))) == nil)
+    #expect(red.description == oneLine("shade\n1"))
+  }
+
+  @MainActor @Test func theOtherInitialiserMakesTheSameNameOfTextsAndIntegers() {
+    func make<Value: Hashable>(_ value: Value) -> UDIName { UDIName(value) }
+    #expect(make("x") == UDIName("x") && make(1) == UDIName(1))
+    #expect(make(UInt8(1)) == make(UInt8(1)) && make(UInt8(1)) != UDIName(UInt8(1)))
+    #expect(make(Double.nan) != make(Double.nan))
+  }
+
+  /// Whatever is done with a name elsewhere, its value is not asked.
+  @MainActor @Test func nothingIsCalledAfterwards() async {
+    let calls = Tally()
+    let (name, equal, other) = (UDIName(Color(11, calls)), UDIName(Color(11, calls)), UDIName(Color(12, calls)))
+    let before = calls.count
+    #expect(before > 0)
+    await Task.detached {
+      let context = UDIContext(tag: "context")
+      let service = Plain()
+      context.bind(service, as: (any Service).self, named: name)
+      #expect(context.link((any Service).self, named: equal) === service)
+      #expect(context.link((any Service).self, named: other) == nil)
+      #expect(context.linkAll((any Service).self).count == 1)
+      #expect(Swift.Set([name, equal, other]).count == 2 && name != other && "\(name)" == "\(equal)")
+      _ = context.explain((any Service).self, named: other).description
+      context.unbind((any Service).self, named: equal)
+      #expect(boundHere(context).isEmpty)
+    }.value
+    #expect(calls.count == before)
+  }
+
+  /// The last name that has it dies elsewhere.
+  @Test func theValueIsReleasedOnTheMainActor() async {
+    for shade in 0..<20 {
+      let isOnMainActor = await withCheckedContinuation { continuation in
+        Task.detached {
+          let name = Locked<UDIName?>(await Self.makeName(100 + shade) { continuation.resume(returning: $0) })
+          #expect(!MainActorCheck.isOnMainActor)
+          name.withLock { $0 = nil }
+        }
+      }
+      #expect(isOnMainActor)
+    }
+  }
+
+  @MainActor private static func makeName(_ shade: Int, _ onDeath: @escaping @Sendable (Bool) -> Void) -> UDIName {
+    UDIName(Color(shade, onDeath: onDeath))
+  }
+
+  /// What nobody uses any more leaves nothing in the table.
+  @MainActor @Test func namesLeaveNothingBehind() {
+    final class Number: Hashable {
+      let value: Int
+      init(_ value: Int) { self.value = value }
+      static func == (left: Number, right: Number) -> Bool { left.value == right.value }
+      func hash(into hasher: inout Hasher) { hasher.combine("MainActorNameTests.namesLeaveNothingBehind") }
+    }
+    let digest = NameBox(Number(0)).hashValue
+    #expect(NameToken.count(digest: digest) == 0)
+    var names = (0..<100).map { UDIName(Number($0 % 10)) }
+    #expect(NameToken.count(digest: digest) == 10)
+    names.removeLast(95)
+    #expect(NameToken.count(digest: digest) == 5)
+    names = []
+    #expect(NameToken.count(digest: digest) == 0)
+  }
+
+  /// A comparison may make names: no lock is held. What it adds is compared, too.
+  @MainActor @Test func aComparisonMayMakeNames() {
+    final class Vain: Hashable {
+      let value: Int
+      init(_ value: Int) { self.value = value }
+      static func == (left: Vain, right: Vain) -> Bool {
+        if right.value < 10 {
+          MainActor.assumeIsolated { made.append(UDIName(Vain(10))) }
+        }
+        return left.value == right.value
+      }
+      func hash(into hasher: inout Hasher) { hasher.combine("MainActorNameTests.aComparisonMayMakeNames") }
+      @MainActor static var made: [UDIName] = []
+    }
+    let first = UDIName(Vain(1))
+    let second = UDIName(Vain(2))
+    #expect(first != second && !Vain.made.isEmpty && Vain.made.allSatisfy { $0 == Vain.made[0] && $0 != second })
+    Vain.made = []
+  }
+}

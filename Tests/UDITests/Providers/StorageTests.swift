@@ -1,0 +1,236 @@
+import Testing
+import TreeModel
+import UDI
+
+/// Storages of one's own, and what happens while they are in the middle of something.
+@Suite struct StorageTests {
+  let context = UDIContext(tag: "context")
+  let census = Census()
+
+  /// Keeps an instance, and stops where a test wants it to.
+  final class Scripted: UDIStorage {
+    private let kept = Locked<UDIMade?>(nil)
+    let (stores, resets) = (Tally(), Tally())
+    private let onLoad = Locked<(@Sendable () -> Void)?>(nil)
+    /// Called with the number of the call, before the instance is kept and afterwards.
+    private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
+
+    init(
+      beforeStoring: @escaping @Sendable (Int) -> Void = { _ in },
+      afterStoring: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+      (self.beforeStoring, self.afterStoring) = (beforeStoring, afterStoring)
+    }
+
+    var lifetime: UDILifetime { UDILifetime("scripted", storage: .custom { self }) }
+    var isEmpty: Bool { kept.withLock { $0 == nil } }
+
+    /// Has the next load call something, once.
+    func atNextLoad(_ body: @escaping @Sendable () -> Void) { onLoad.withLock { $0 = body } }
+
+    func load() -> UDIMade? {
+      onLoad.withLock { $0.take() }?()
+      return kept.withLock { $0 }
+    }
+
+    func store(_ made: UDIMade) {
+      stores.add()
+      let number = stores.count
+      beforeStoring(number)
+      kept.withLock { $0 = made }
+      afterStoring(number)
+    }
+
+    func reset() {
+      resets.add()
+      kept.withLock { $0 = nil }
+    }
+  }
+
+  func label(_ made: (any Alpha)?) -> String? { (made as? Made)?.label }
+
+  /// The late one goes to those who wait for it, and is not kept in the place of what came after it.
+  @Test func aResetWhileItIsMade() {
+    let storage = Scripted()
+    let (begun, goOn, isDone) = (Meeting(2), Meeting(2), Meeting(2))
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in
+      let made = Made("\(census.everBorn + 1)", census)
+      if census.everBorn == 1 {
+        begun.arrive()
+        goOn.arrive()
+      }
+      return made
+    }
+    onThreads([
+      {
+        #expect(label(context.link((any Alpha).self)) == "1")
+        isDone.arrive()
+      },
+      {
+        begun.arrive()
+        context.reset()
+        let second = context.link((any Alpha).self)
+        #expect(label(second) == "2" && context.link((any Alpha).self) === second)
+        goOn.arrive()
+        isDone.arrive()
+        #expect(context.link((any Alpha).self) === second)
+      },
+    ])
+    #expect(census.everBorn == 2 && census.alive == 1 && storage.stores.count == 1)
+  }
+
+  /// What was on its way into the storage when it was reset is given to nobody who asks after that, and does not stay.
+  @Test func aResetWhileItIsStored() {
+    let (isStoring, store, isStored, goOn) = (Meeting(2), Meeting(2), Meeting(2), Meeting(2))
+    let storage = Scripted(
+      beforeStoring: { number in
+        guard number == 1 else { return }
+        isStoring.arrive()
+        store.arrive()
+      },
+      afterStoring: { number in
+        guard number == 1 else { return }
+        isStored.arrive()
+        goOn.arrive()
+      })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in
+      Made("\(census.everBorn + 1)", census)
+    }
+    let asks = Meeting(2)
+    onThreads([
+      { #expect(label(context.link((any Alpha).self)) == "1") },
+      {
+        isStoring.arrive()
+        context.reset()
+        store.arrive()
+        isStored.arrive()
+        // The storage has been reset, and has the first one.
+        #expect(storage.resets.count == 1 && !storage.isEmpty)
+        storage.atNextLoad { asks.arrive() }
+        let second = context.link((any Alpha).self)
+        #expect(label(second) == "2")
+        #expect(context.link((any Alpha).self) === second)
+      },
+      {
+        asks.arrive()
+        goOn.arrive()
+      },
+    ])
+    #expect(census.everBorn == 2 && census.alive == 1 && storage.stores.count == 2 && storage.resets.count == 2)
+  }
+
+  /// Where nobody asks again, nothing is left.
+  @Test func aResetInTheMiddleOfAStore() {
+    let storage = Scripted(beforeStoring: { [context] _ in context.reset() })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("a", census) }
+    #expect(context.link((any Alpha).self) != nil)
+    #expect(storage.isEmpty && census.alive == 0)
+  }
+
+  /// Nothing newer is stored before an older one, which would take its place.
+  @Test func nothingIsMadeWhileAnOlderOneIsStored() {
+    let storage = Scripted(beforeStoring: { [context] number in
+      guard number == 1 else { return }
+      context.reset()
+      // Would wait for itself.
+      #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) }
+    })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in
+      Made("\(census.everBorn + 1)", census)
+    }
+    #expect(label(context.link((any Alpha).self)) == "1")
+    let second = context.link((any Alpha).self)
+    #expect(label(second) == "2" && context.link((any Alpha).self) === second)
+  }
+
+  @Test func replacedWhileItIsStored() {
+    let storage = Scripted(beforeStoring: { [context] number in
+      if number == 1 { context.register((any Alpha).self) { Made("new") } }
+    })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("old", census) }
+    #expect(label(context.link((any Alpha).self)) == "old")
+    #expect(label(context.link((any Alpha).self)) == "new")
+    #expect(storage.isEmpty && census.alive == 0)
+  }
+
+  /// Each gives only what it made itself.
+  @Test func oneStorageForSeveralSetsOfArguments() {
+    let storage = Scripted()
+    context.register((any Alpha).self, lifetime: storage.lifetime) { (_, number: Int) in Made("\(number)") }
+    let labels = [1, 2, 2, 1].map { label(context.link((any Alpha).self, with: $0)) }
+    #expect(labels == ["1", "2", "2", "1"])
+  }
+
+  // MARK: Sets of arguments that nothing is kept for
+
+  /// Keeps an instance as long as a test wants, and uses the library whenever it is asked.
+  final class Counted: UDIStorage {
+    private let kept = Locked<UDIMade?>(nil)
+    private let census: Census
+    private let isKeeping: @Sendable () -> Bool
+    private let context: UDIContext
+
+    init(_ census: Census, _ context: UDIContext, isKeeping: @escaping @Sendable () -> Bool) {
+      self.census = census
+      self.context = context
+      self.isKeeping = isKeeping
+      census.born()
+    }
+
+    deinit { census.died() }
+
+    func load() -> UDIMade? {
+      _ = context.link((any Service).self)
+      return isKeeping() ? kept.withLock { $0 } : nil
+    }
+
+    func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+    func reset() { kept.withLock { $0 = nil } }
+  }
+
+  @Test func setsOfArgumentsThatNothingIsKeptForAreForgotten() {
+    let (storages, other) = (Census(), UDIContext(tag: "other"))
+    let isKeeping = Locked(true)
+    let lifetime = UDILifetime(
+      "counted", storage: .custom { Counted(storages, other) { isKeeping.withLock { $0 } } })
+    context.register((any Alpha).self, lifetime: lifetime) { [census] (_, number: Int) in Made("\(number)", census) }
+    // What is kept stays.
+    let kept = (0..<1000).map { context.link((any Alpha).self, with: $0) }
+    #expect((0..<1000).allSatisfy { context.link((any Alpha).self, with: $0) === kept[$0] })
+    #expect(storages.alive == 1000)
+    // What has expired does not.
+    isKeeping.withLock { $0 = false }
+    for number in 0..<10_000 { _ = context.link((any Alpha).self, with: number) }
+    #expect(storages.alive < 2000)
+    context.reset()
+    for number in 0..<10_000 { _ = context.link((any Alpha).self, with: number) }
+    #expect(storages.alive < 2000)
+    context.unregister((any Alpha).self)
+    #expect(storages.alive == 0)
+  }
+
+  /// Storages that forget when they like, threads that ask for few sets of arguments and for many.
+  @Test func threadsAskWhileSetsOfArgumentsAreForgotten() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    let random = Locked(SplitMix(seed: seed))
+    let (storages, other, context) = (Census(), UDIContext(tag: "other"), context)
+    let lifetime = UDILifetime(
+      "counted",
+      storage: .custom { Counted(storages, other) { random.withLock { $0.next() % 4 > 0 } } })
+    let making = Locked<Set<Int>>([])
+    context.register((any Alpha).self, lifetime: lifetime) { (_, number: Int) in
+      let isAlone = making.withLock { $0.insert(number).inserted }
+      #expect(isAlone, "two instances of \(number) at once, seed \(seed)")
+      defer { making.withLock { _ = $0.remove(number) } }
+      return Made("\(number)")
+    }
+    onThreads(4) { thread in
+      for round in 0..<2000 {
+        let number = round % 3 == 0 ? thread * 10_000 + round : round % 7
+        #expect(label(context.link((any Alpha).self, with: number)) == "\(number)", "seed \(seed)")
+      }
+    }
+    context.unregister((any Alpha).self)
+    #expect(storages.alive == 0, "seed \(seed)")
+  }
+}
