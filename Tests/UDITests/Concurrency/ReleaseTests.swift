@@ -29,13 +29,21 @@
         held.withLock { $0.append(mortal) }
         return mortal
       }
+
+      /// What is made of the instance under one type is made into another under the next, and so on; all are kept weakly.
+      func registerAliases() {
+        root.register((any Service).self, lifetime: .weak) { makeMortal() }
+          .implements((any Other).self) { _ in makeMortal() }
+        root.registrations(of: (any Other).self)[0].implements((any Loose).self) { _ in makeMortal() }
+      }
     }
 
     /// Something that loads references to look.
     enum Operation: CaseIterable {
       case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
         linkFresh
-      case sweepArguments, audit
+      case sweepArguments, audit, auditWhatIsThere, setUp, replace, replaceAgain, explainReplaced
+      case alias, freshAlias, aliasOfAlias
 
       /// Prepares a scene.
       ///
@@ -89,6 +97,37 @@
               for index in 0..<70 { root.bind(scene.makeMortal(), as: (any Service).self, named: UDIName(index)) }
             }
           }
+        case .auditWhatIsThere:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { BindingAudit().watch(root, isNew: false) {} }
+        case .setUp:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.setUp { $0.register((any Service).self) { Plain() } }
+          return { _ = root.link((any Other).self) }
+        case .replace:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { root.bind(scene.member, as: (any Service).self) }
+        case .replaceAgain:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.bind(scene.member, as: (any Service).self)
+          return { root.bind(scene.member, as: (any Service).self) }
+        case .explainReplaced:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.bind(scene.member, as: (any Service).self)
+          return { _ = root.explain((any Service).self) }
+        case .alias:
+          scene.registerAliases()
+          _ = root.link((any Other).self)
+          root.reset()
+          return { _ = root.link((any Other).self) }
+        case .freshAlias:
+          scene.registerAliases()
+          _ = root.link((any Other).self)
+          return { _ = root.linkFresh((any Other).self) }
+        case .aliasOfAlias:
+          scene.registerAliases()
+          _ = root.link((any Loose).self)
+          return { _ = root.linkFresh((any Loose).self) }
         }
       }
     }

@@ -116,7 +116,6 @@ extension BindingAudit {
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
     noteForAll(object, entry, node, &garbage)
-    Schedule.reached(.loadedToLook)
     garbage.add(object, of: entry)
   }
 
