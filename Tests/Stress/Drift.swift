@@ -5,19 +5,20 @@ import UDI
 
 protocol Anchor: AnyObject, Sendable {}
 
-/// What every lookup upwards finds that ends at the root.
-final class Chain: Anchor {}
+/// Bound at the root, so that every lookup upwards that gets there finds it.
+final class PlainAnchor: Anchor {}
 
-/// Contexts that every thread moves, and looks up from: below the tree's own contexts, and below passing ones that die with them as children.
+/// Contexts that all threads move and look up from. They come below the contexts of the tree that stay, and below others that die while
+/// they have them as children.
 final class Drift: Sendable {
   private let field: Field
-  /// Always somewhere below the root.
+  /// Always somewhere below the root: a lookup upwards must find what is there.
   private let tied: [UDIContext]
-  /// Below the root, below a passing context, or on their own.
+  /// Below the root, below a context that dies soon, or on their own.
   private let loose: [UDIContext]
-  /// The child of each, from which a lookup comes up through what is moved: of the tied ones first.
+  /// A child of each, those of the tied ones first. Lookups begin here and so come up through what is moved.
   private let leaves: [UDIContext]
-  private let anchor = Chain()
+  private let anchor = PlainAnchor()
   private let isOver = Atomic<Bool>(false)
   private let lookups = Atomic<Int>(0)
   private let moves = Atomic<Int>(0)
@@ -33,7 +34,7 @@ final class Drift: Sendable {
 
   /// Moves one of them.
   ///
-  /// - Parameter passing: Contexts that take one of them with them when they go, and that others replace.
+  /// - Parameter passing: The thread's context that dies soon, with a loose one as its child's child.
   func move(_ passing: inout UDIContext?, _ random: inout some RandomNumberGenerator) {
     let target = field.fixed[Int.random(in: field.fixed.indices, using: &random)]
     let index = Int.random(in: 0..<2, using: &random)
@@ -49,7 +50,7 @@ final class Drift: Sendable {
     }
   }
 
-  /// Looks up from them. Nothing here takes the tree lock, which would keep a race from being seen.
+  /// Looks up from them. Nothing here takes the tree lock: that would put the threads in an order, and hide a race.
   func lookUp(_ random: inout some RandomNumberGenerator) {
     for _ in 0..<20 {
       let index = Int.random(in: leaves.indices, using: &random)
@@ -59,10 +60,10 @@ final class Drift: Sendable {
     }
   }
 
-  /// Moves them on one thread, and looks up from them on others that do nothing else.
+  /// Moves them on one thread, and looks up from them on two others that do nothing else.
   ///
-  /// Between any two moves there are lookups, which the counts make sure of: in an order that synchronises nothing, so that the thread
-  /// sanitizer sees what the locks leave open.
+  /// The counts make sure that there are lookups between any two moves. They are relaxed, and so order nothing else: what the library's
+  /// locks leave open is a race that the thread sanitizer sees.
   func race(_ count: Int) async {
     await withTaskGroup { group in
       for thread in 0..<2 {
@@ -89,16 +90,17 @@ final class Drift: Sendable {
     }
   }
 
-  /// Runs lookups, and stays between a context and its parent now and then, where a lookup upwards holds the locks of both. If it did not,
-  /// the parent would be gone by then.
+  /// Runs lookups that stop now and then on their way from a context to its parent, to give the other thread time to move that or to let go
+  /// of it. It must not come to that: the lookup holds the locks of both.
   private func lingering(seed: UInt64, _ operation: () -> Void) {
     #if DEBUG
       let climbs = Atomic<UInt64>(seed)
-      Schedule.following { [self] _ in
+      Schedule.following { [self] point in
+        guard point == .climbing else { return }
         precondition(HeldLocks.count == 2, "a lookup upwards goes hand over hand")
         guard climbs.add(1, ordering: .relaxed).newValue % 256 == 0 else { return }
         let before = moves.load(ordering: .relaxed)
-        // Not for long: whoever moves the context waits for it.
+        // A bounded time, because whoever moves just this context waits for the lookup.
         for _ in 0..<100 where moves.load(ordering: .relaxed) < before + 8 { sched_yield() }
       } operation: {
         operation()

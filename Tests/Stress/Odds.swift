@@ -57,7 +57,7 @@ final class Oddity: UDIObject, Thing, Other {
   }
 }
 
-/// What is seldom done: all of it under keys of its own, so that it can be told whether something is left.
+/// What few programs do: under types of its own, so that it can be checked that nothing is left in the end.
 final class Odds: Sendable {
   private let field: Field
   private let lifetimes: [UDILifetime]

@@ -310,13 +310,20 @@ import UDI
   }
 
   /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<7)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
     let death = Death()
     var mortals = (0..<(way == 5 ? 40 : 1)).map { _ in Mortal(death) }
     for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
     let count = mortals.count
     let other = Plain()
+    // Made of the object, and found elsewhere as long as that lives.
+    let safe = Safe()
+    if way == 6 {
+      context.register(Mortal.self, lifetime: .weak) { [weak mortal = mortals[0]] in mortal }
+        .implements(Safe.self) { _ in safe }
+      #expect(context.link(Safe.self) === safe)
+    }
     look(with: { [context] in
       switch way {
       case 0: _ = context.snapshot()
@@ -324,6 +331,7 @@ import UDI
       case 2: _ = try? context.require(Plain.self, named: "none")
       case 3: _ = context.registrations(of: (any Local).self)
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
+      case 6: _ = context.link(Safe.self)
       default: context.bind(other, as: Plain.self)
       }
     }) { mortals = [] }

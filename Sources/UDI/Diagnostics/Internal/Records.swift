@@ -49,14 +49,17 @@ enum Records {
   ///
   /// - Parameter end: Why, if its object is alive; nil where that is nothing to remember.
   static func note(_ binding: Binding, _ end: Record.End?, _ garbage: inout Garbage) {
-    // Asked once more under the lock, so that nothing is noted after `removeAll`.
-    guard UDIRecording.isOn, let node = binding.node else { return }
     let object = binding.object
     if let object {
       Schedule.reached(.loadedToLook)
       garbage.add(object, of: binding)
     }
-    guard let end = object == nil ? .died : end else { return }
+    if let end = object == nil ? .died : end { note(binding, of: object, end) }
+  }
+
+  private static func note(_ binding: Binding, of object: AnyObject?, _ end: Record.End) {
+    // Asked once more under the lock, so that nothing is noted after `removeAll`.
+    guard UDIRecording.isOn, let node = binding.node else { return }
     if node.diaryNumber == 0 {
       unsafe lastPlace += 1
       node.diaryNumber = unsafe lastPlace
@@ -108,7 +111,7 @@ enum Records {
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
-    note(replaced, .replaced(new.site), &garbage)
+    note(replaced, of: object, .replaced(new.site))
   }
 
   /// Those under a key in one context, the last one first.
