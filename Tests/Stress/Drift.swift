@@ -94,6 +94,7 @@ final class Drift: Sendable {
   /// of it. It must not come to that: the lookup holds the locks of both.
   private func lingering(seed: UInt64, _ operation: () -> Void) {
     #if DEBUG
+      // Begun with the seed, so that the threads do not stop at the same ones.
       let climbs = Atomic<UInt64>(seed)
       Schedule.following { [self] point in
         guard point == .climbing else { return }
@@ -105,6 +106,7 @@ final class Drift: Sendable {
       } operation: {
         operation()
       }
+      precondition(climbs.load(ordering: .relaxed) > seed, "no lookup has come to the point where it climbs")
     #else
       operation()
     #endif

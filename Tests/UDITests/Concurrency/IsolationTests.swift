@@ -331,7 +331,7 @@ import UDI
       case 2: _ = try? context.require(Plain.self, named: "none")
       case 3: _ = context.registrations(of: (any Local).self)
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
-      case 6: _ = context.link(Safe.self)
+      case 6: #expect(context.link(Safe.self) === safe)
       default: context.bind(other, as: Plain.self)
       }
     }) { mortals = [] }
