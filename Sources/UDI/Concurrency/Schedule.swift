@@ -14,6 +14,8 @@ package enum Schedule {
     case loadedToLook
     /// The thread is about to wait for something that another one does: for an instance, or for a storage of the user's.
     case waits
+    /// A lookup upwards goes on from a context to its parent. The locks of both are held.
+    case climbing
   }
 
   #if DEBUG

@@ -128,6 +128,7 @@ extension UDIAttachment {
   /// moved. Under the tree lock.
   private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+    Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
     // Loaded from weak references, and so perhaps the last ones.
@@ -142,6 +143,7 @@ extension UDIAttachment {
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
+      Schedule.reached(.loadedToLook)
       garbage.add(owner)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)

@@ -330,6 +330,7 @@ extension Node {
           return .dead
         }
         guard skipsBindings else { return .bound(object) }
+        Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry)
         guard let behind = entry.node?.provider(key) else { return nil }
         garbage.add(behind)

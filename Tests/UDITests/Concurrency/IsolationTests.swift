@@ -375,7 +375,7 @@ import UDI
   }
 
   /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
-  @Test(arguments: 0..<8)
+  @Test(arguments: 0..<9)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
     let death = Death()
     let audit = BindingAudit()
@@ -385,6 +385,13 @@ import UDI
     }
     let count = mortals.count
     let other = Plain()
+    // Made of the object, and found elsewhere as long as that lives.
+    let safe = Safe()
+    if way == 8 {
+      context.register(Mortal.self, lifetime: .weak) { [weak mortal = mortals[0]] in mortal }
+        .implements(Safe.self) { _ in safe }
+      #expect(context.link(Safe.self) === safe)
+    }
     look(with: { [context] in
       switch way {
       case 0: _ = context.snapshot()
@@ -394,7 +401,8 @@ import UDI
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
       case 5: context.bind(other, as: Plain.self)
       case 6: #expect(audit.countOfSurvivors(.none()) == 1)
-      default: #expect(audit.survivors(.none()).count == 1)
+      case 7: #expect(audit.survivors(.none()).count == 1)
+      default: #expect(context.link(Safe.self) === safe)
       }
     }) { mortals = [] }
     for _ in 0..<count { #expect(await death.wasOnMainActor) }

@@ -1,6 +1,7 @@
 import Testing
 import TreeModel
-import UDI
+
+@testable import UDI
 
 @Suite struct ModuleTests {
   let context = UDIContext(tag: "context")
@@ -295,6 +296,12 @@ import UDI
   final class Local: UDIModule {
     var installed = 0
     func register(in context: UDIContext) { installed += 1 }
+  }
+
+  /// Nor does a context remember those that are gone.
+  @MainActor @Test func modulesThatAreGoneAreForgotten() {
+    for _ in 0..<100 { context.install(Local()) }
+    #expect(context.change { node, _ in node.modules.count } == 1)
   }
 
   @MainActor struct LocalValue: @MainActor UDIModule {

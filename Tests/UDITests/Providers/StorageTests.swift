@@ -11,7 +11,7 @@ import UDI
   final class Scripted: UDIStorage {
     private let kept = Locked<UDIMade?>(nil)
     let (stores, resets) = (Tally(), Tally())
-    private let onLoad = Locked<(@Sendable () -> Void)?>(nil)
+    private let (onLoad, afterLoad) = (Locked<(@Sendable () -> Void)?>(nil), Locked<(@Sendable () -> Void)?>(nil))
     /// Called with the number of the call, before the instance is kept and afterwards.
     private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
     /// Called with the number of the call, before the instance is let go of.
@@ -31,9 +31,14 @@ import UDI
     /// Has the next load call something, once.
     func atNextLoad(_ body: @escaping @Sendable () -> Void) { onLoad.withLock { $0 = body } }
 
+    /// The same when it has looked, and before it answers.
+    func afterNextLoad(_ body: @escaping @Sendable () -> Void) { afterLoad.withLock { $0 = body } }
+
     func load() -> UDIMade? {
       onLoad.withLock { $0.take() }?()
-      return kept.withLock { $0 }
+      let found = kept.withLock { $0 }
+      afterLoad.withLock { $0.take() }?()
+      return found
     }
 
     func store(_ made: UDIMade) {
@@ -256,6 +261,36 @@ import UDI
     #expect(storages.alive < 2000)
     context.unregister((any Alpha).self)
     #expect(storages.alive == 0)
+  }
+
+  /// It is found empty, and has something when that is said.
+  @Test func aSetOfArgumentsThatIsAskedForMeanwhileStays() {
+    let storages = Locked<[Scripted]>([])
+    let lifetime = UDILifetime(
+      "each",
+      storage: .custom {
+        let storage = Scripted()
+        storages.withLock { $0.append(storage) }
+        return storage
+      })
+    context.register((any Alpha).self, lifetime: lifetime) { (_, number: Int) in Made("\(number)") }
+    let context = context
+    let linked = Locked<(any Alpha)?>(nil)
+    var next = 0
+    // Until there are so many that the library asks which of them keep anything.
+    while next < 1000, linked.withLock({ $0 == nil }) {
+      _ = context.link((any Alpha).self, with: next)
+      storages.withLock { $0 }[next].reset()
+      if next == 0 {
+        storages.withLock { $0 }[0].afterNextLoad {
+          let made = context.link((any Alpha).self, with: 0)
+          linked.withLock { $0 = made }
+        }
+      }
+      next += 1
+    }
+    let present = linked.withLock { $0 }
+    #expect(present != nil && present === context.link((any Alpha).self, with: 0))
   }
 
   /// Storages that forget when they like, threads that ask for few sets of arguments and for many.

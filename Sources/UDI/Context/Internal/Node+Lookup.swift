@@ -123,6 +123,7 @@ extension Node {
         return .nothing
       }
       parent.lock.lock()
+      Schedule.reached(.climbing)
       node.lock.unlock()
       node = parent
     }

@@ -134,7 +134,6 @@ struct Garbage {
 
   /// The same for an object of a reach.
   mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
-    Schedule.reached(.loadedToLook)
     guard reach == .mainActor else { return add(object) }
     let parcel = parcel ?? Parcel()
     parcel.add(object)

@@ -49,11 +49,17 @@ enum Records {
   ///
   /// - Parameter end: Why it is taken out, which counts if its object is still alive; nil if that need not be remembered.
   static func note(_ binding: Binding, _ end: Record.End?, _ garbage: inout Garbage) {
+    let object = binding.object
+    if let object {
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: binding)
+    }
+    if let end = object == nil ? .died : end { note(binding, of: object, end) }
+  }
+
+  private static func note(_ binding: Binding, of object: AnyObject?, _ end: Record.End) {
     // Asked once more under the lock, so that nothing is noted after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
-    let object = binding.object
-    if let object { garbage.add(object, of: binding) }
-    guard let end = object == nil ? .died : end else { return }
     if node.diaryNumber == 0 {
       unsafe lastPlace += 1
       node.diaryNumber = unsafe lastPlace
@@ -94,6 +100,7 @@ enum Records {
       if let known = unsafe indices[slot] {
         let kept = known.filter { index in
           guard let object = unsafe ring[index].object else { return false }
+          Schedule.reached(.loadedToLook)
           garbage.add(object, unsafe ring[index].reach)
           return Unretained(object).address != new.form.address
         }
@@ -102,8 +109,9 @@ enum Records {
     }
     // What is bound once more is not replaced; nor is one that has died, whose successor may be in its place in memory.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
+    Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
-    note(replaced, .replaced(new.site), &garbage)
+    note(replaced, of: object, .replaced(new.site))
   }
 
   /// Those under a key in one context, the last one first.

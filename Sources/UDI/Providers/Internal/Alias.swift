@@ -64,8 +64,10 @@ final class Alias: Provider, @unchecked Sendable {
       }
       guard let derived = unsafe derived, let origin = derived.origin else { return nil }
       garbage.add(derived.entry)
+      let made = derived.entry.made
+      Schedule.reached(.loadedToLook)
       garbage.add(origin, of: target)
-      return derived.entry.made
+      return made
     }
   }
 
@@ -80,6 +82,7 @@ final class Alias: Provider, @unchecked Sendable {
     if let present = shown?.made(from: original) { return present }
     guard let derived = unsafe derived, let origin = derived.origin else { return nil }
     garbage.add(derived.entry)
+    Schedule.reached(.loadedToLook)
     garbage.add(origin, of: target)
     return origin === original.object ? derived.entry.made : nil
   }
@@ -88,6 +91,7 @@ final class Alias: Provider, @unchecked Sendable {
     if let isWeak = super.keepsWeakly(made, &garbage) { return isWeak }
     guard let entry = unsafe derived?.entry, let present = entry.made else { return nil }
     garbage.add(entry)
+    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: entry)
     return present.object === made.object ? true : nil
   }

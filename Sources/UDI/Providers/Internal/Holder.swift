@@ -119,6 +119,7 @@ final class Holder: @unchecked Sendable {
     if !isAtRest { return true }
     guard let entry else { return false }
     guard let made = entry.made else { return false }
+    Schedule.reached(.loadedToLook)
     garbage.add(made.object, of: entry)
     return true
   }

@@ -8,7 +8,12 @@ extension Node {
     provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead one is withdrawn here: it would hide the provider.
-      if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }
+      if let object = binding.object {
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: binding)
+      } else {
+        binding.withdraw(&garbage)
+      }
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?

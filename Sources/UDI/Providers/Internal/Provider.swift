@@ -131,6 +131,7 @@ class Provider: Entry, @unchecked Sendable {
   /// - Returns: Nil if it does not keep it, or no longer does.
   func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.made else { return nil }
+    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
     return present.object === made.object ? shown.owned == nil : nil
   }
