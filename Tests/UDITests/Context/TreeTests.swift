@@ -161,14 +161,15 @@ import UDI
   /// Nothing recurses over depth: building, searching, printing and releasing take no stack.
   @Test func aChainOf100_000() throws {
     let depth = 100_000
-    var root: UDIContext? = UDIContext(tag: "0")
     let service = Plain()
-    weak var last: UDIContext?
-    do {
-      var context = try #require(root)
-      for level in 1...depth { context = try context.makeChild(tag: "\(level)") }
-      context.bind(service, as: (any Service).self)
-      last = context
+    var root: UDIContext? = UDIContext(tag: "\(depth)")
+    root?.bind(service, as: (any Service).self)
+    weak let last = root
+    // From below: while another test audits its leaks, each context that is made asks all above it whether they are audited.
+    for level in (0..<depth).reversed() {
+      let above = UDIContext(tag: "\(level)")
+      try above.addChild(try #require(root))
+      root = above
     }
     do {
       let root = try #require(root)
