@@ -1,9 +1,11 @@
+import Dispatch
 import UDI
 
 /// Tries what needs a process or compiler flags of its own; `.ci/edges` builds it in several ways and runs it.
 ///
 ///     Edges thread-key    the library makes its key for thread-specific values itself
 ///     Edges stack KIB     recursions without end on a stack of that size are errors
+///     Edges other-queue   in another queue's `sync` the first thread is on the main actor, and no other thread is
 ///     Edges weak-value    stops, and says that a value cannot be held weakly
 @main
 struct Edges {
@@ -11,11 +13,24 @@ struct Edges {
     switch CommandLine.arguments.dropFirst().first {
     case "thread-key": checkThreadKey()
     case "stack": checkStack(kibibytes: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 512)
+    case "other-queue": checkOtherQueue()
     case "weak-value":
       var dictionary = WeakValueDictionary<Int, any Sendable>()
       dictionary[1] = "a value"
-    default: fail("usage: Edges thread-key | stack KIB | weak-value")
+    default: fail("usage: Edges thread-key | stack KIB | other-queue | weak-value")
     }
+  }
+
+  /// Swift's own check decides, and the library has to agree with it.
+  static func checkOtherQueue() {
+    let context = UDIContext(tag: "context")
+    context.registerOnMainActor(Int.self) { 1 }
+    let queue = DispatchQueue(label: "another")
+    let here = queue.sync { MainActor.assumeIsolated { context.link(Int.self) } }
+    check(here == 1, "the first thread is on the main actor in another queue's `sync`, too")
+    let group = DispatchGroup()
+    queue.async(group: group) { check(context.link(Int.self) == nil, "another thread is not") }
+    group.wait()
   }
 
   /// Not an assertion, which some of the ways to build this leave out.

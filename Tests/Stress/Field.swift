@@ -110,14 +110,16 @@ final class Field: Sendable {
   }
 
   /// What one thread does.
-  func work(_ steps: Int, _ random: some RandomNumberGenerator) {
+  func work(_ steps: Int, _ drift: Drift, _ odds: Odds, _ random: some RandomNumberGenerator) {
     var random = random
     func pick() -> UDIContext { fixed[Int.random(in: fixed.indices, using: &random)] }
     var own: [UDIContext] = []
     var held: [Member] = []
+    var passing: UDIContext?
+    var hand = Odds.Hand()
     for step in 0..<steps {
       let (context, other) = (pick(), pick())
-      switch Int.random(in: 0..<14, using: &random) {
+      switch Int.random(in: 0..<22, using: &random) {
       case 0:
         let child = context.withScope(tag: "passing") { child in
           child.provide(Plain(), as: (any Part).self)
@@ -144,6 +146,9 @@ final class Field: Sendable {
       case 12:
         _ = root.snapshot().text(depth: 3)
         context.setUp { $0.bind(Plain(), as: (any Part).self, named: "set up") }
+      case 13, 14, 15, 16: odds.act(&hand, own: own.last, &random)
+      case 17, 18: drift.move(&passing, &random)
+      case 19: drift.lookUp(&random)
       default:
         _ = context.link((any Service).self, search: .ancestors)
         _ = context.link((any Part).self)

@@ -15,11 +15,17 @@ struct Stress {
     let steps = numbers.first ?? 4000
     let watchdog = Watchdog(seconds: numbers.dropFirst().first ?? 300)
     let field = Field()
+    let (drift, odds) = (Drift(field), Odds(field))
     let consumers = field.follow()
     await withTaskGroup { group in
       // Real threads: tasks would share as many as there are cores.
-      for thread in 0..<6 { group.addTask { await onThread { field.work(steps, SplitMix(seed: UInt64(thread))) } } }
+      for thread in 0..<6 {
+        group.addTask { await onThread { field.work(steps, drift, odds, SplitMix(seed: UInt64(thread))) } }
+      }
     }
+    await drift.race(3 * steps)
+    drift.end()
+    await odds.end()
     let seen = try await field.settle(consumers)
     field.check()
     watchdog.done()
@@ -28,7 +34,7 @@ struct Stress {
 }
 
 /// Runs a body on a thread of its own.
-private func onThread(_ body: @escaping @Sendable () -> Void) async {
+func onThread(_ body: @escaping @Sendable () -> Void) async {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread {
       body()

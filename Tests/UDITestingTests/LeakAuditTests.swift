@@ -191,8 +191,8 @@ struct LeakAuditTests {
       let (looks, acted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isDone = Locked<Bool>([])
       Thread.detachNewThread {
-        Schedule.following({ _ in
-          guard isDone.all.isEmpty else { return }
+        Schedule.following({ point in
+          guard point == .loadedToLook, isDone.all.isEmpty else { return }
           isDone.add(true)
           looks.signal()
           acted.wait()

@@ -17,11 +17,17 @@ struct Lock: ~Copyable, Sendable {
   borrowing func lock() {
     mutex._unsafeLock()
     _ = handover.load(ordering: .acquiring)
+    #if DEBUG
+      HeldLocks.change(by: 1)
+    #endif
   }
 
   /// Gives the lock back. Only the thread that took it may.
   @inline(__always)
   borrowing func unlock() {
+    #if DEBUG
+      HeldLocks.change(by: -1)
+    #endif
     handover.store(0, ordering: .releasing)
     mutex._unsafeUnlock()
   }

@@ -2,8 +2,10 @@ import Dispatch
 
 /// Whether code runs on the main actor, asked at run time.
 ///
-/// Through a mark on the main queue, the main actor's executor on all platforms here. It may say no to code that is on the main
-/// thread in some other way, in another queue's `sync` for example, but never yes to code that is not on the main actor.
+/// It is code of the main queue, the main actor's executor on all platforms here, which carries a mark; or code on the process's first
+/// thread, also in another queue's `sync`: while a program uses that thread it is the main queue's own. Swift's own check, which stops the
+/// program, says the same. But on Linux a program with an asynchronous `main` gives that thread up, and other threads serve the main queue
+/// from then on. Where one of these is in another queue's `sync` this says no, and Swift yes. It never says yes where Swift says no.
 @usableFromInline
 enum MainActorCheck {
   private static let mark: DispatchSpecificKey<Void> = {
@@ -12,7 +14,7 @@ enum MainActorCheck {
     return mark
   }()
 
-  static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mark) != nil }
+  static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mark) != nil || isFirstThread }
 
   /// Whether a dependency that is not `Sendable` may be used here.
   ///
@@ -23,8 +25,8 @@ enum MainActorCheck {
   @usableFromInline
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
     if isOnMainActor { return true }
-    // The runtime has the last word: it knows all ways to be on the main actor, another queue's `sync` among them. Where this is not
-    // the main actor it stops the program, so the message comes first.
+    // The runtime has the last word: it knows all ways to be on the main actor. Where this is not the main actor it stops the program, so
+    // the message comes first.
     writeToStandardError(
       """
       \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the main actor only. \

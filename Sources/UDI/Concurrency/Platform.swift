@@ -15,6 +15,15 @@ func currentThread() -> UInt {
   #endif
 }
 
+/// Whether this is the thread that the process began with.
+var isFirstThread: Bool {
+  #if canImport(Darwin)
+    pthread_main_np() != 0
+  #else
+    gettid() == getpid()
+  #endif
+}
+
 /// The addresses of the calling thread's stack; empty where nobody knows. It may take long: ask once.
 func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
@@ -25,7 +34,7 @@ func currentStack() -> Range<UInt> {
   #else
     #if canImport(Musl)
       // Of the first thread musl knows only how much stack is in use so far.
-      if gettid() == getpid() { return unknown }
+      if isFirstThread { return unknown }
     #endif
     var attributes = pthread_attr_t()
     guard unsafe pthread_getattr_np(pthread_self(), &attributes) == 0 else { return unknown }

@@ -12,6 +12,10 @@ package enum Schedule {
     /// An object's weak reference was loaded, only to look whether the object is alive. The tree lock is held, so a hook must not use the
     /// tree. It may drop references to the object, whose last one is then the library's.
     case loadedToLook
+    /// The thread is about to wait for something that another one does: for an instance, or for a storage of the user's.
+    case waits
+    /// A lookup upwards goes on from a context to its parent. The locks of both are held.
+    case climbing
   }
 
   #if DEBUG

@@ -11,13 +11,19 @@ extension UDIContext {
         element.node.bindings.forEachEntry { entry in
           let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
-          if let object { garbage.add(object, of: binding) }
+          if let object {
+            Schedule.reached(.loadedToLook)
+            garbage.add(object, of: binding)
+          }
         }
         var providers: [(provider: UDI.Provider, isMade: Bool, failure: FactoryFailure?)] = []
         element.node.providers.forEach { entry in
           let made = entry.provider.shown?.made
           providers.append((entry.provider, made != nil, entry.provider.failure))
-          if let made { garbage.add(made.object, of: entry.provider) }
+          if let made {
+            Schedule.reached(.loadedToLook)
+            garbage.add(made.object, of: entry.provider)
+          }
           garbage.add(entry.provider)
         }
         return (

@@ -71,7 +71,10 @@ extension UDIExplanation: CustomStringConvertible {
     case .notSendable:
       "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
     case .argumentNotSendable(let type):
-      "The factory of \(key) may run anywhere and so takes Sendable arguments, and \(type) may not be Sendable."
+      """
+      The factory of \(key) may run anywhere and so takes Sendable arguments; this lookup was compiled for arguments that need not be \
+      Sendable, and whether \(type) is cannot be told when the program runs.
+      """
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
       """
@@ -129,7 +132,12 @@ extension UDIExplanation: CustomStringConvertible {
       Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. The type \
       counts as the compiler sees it: in generic code it is Sendable only where that is required.
       """
-    case .argumentNotSendable: "Pass Sendable arguments, or register the factory on the main actor for these."
+    case .argumentNotSendable:
+      """
+      Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require \
+      that. Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, \
+      nor private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
+      """
     case .factoryReturnedNil: "That means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle:

@@ -108,9 +108,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public struct Failure: Sendable, Hashable, Codable {
     /// What the error said, at most its first 1,000 characters; or that the factory returned nil.
     public let message: String
-    /// The types of the arguments that the factory was given besides the context.
+    /// The types of the arguments that the factory was given besides the context; where it returned nil, those that it wants.
     public let argumentTypes: [String]
-    /// How long ago that was, in seconds.
+    /// How long ago that was, in seconds. Where the factory has returned nil several times in a row, the first of them.
     public let age: Double
   }
 
@@ -136,7 +136,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   public let name: String?
   /// The tags from the root to the context where the lookup begins, the root's included; empty where there is none.
   public let contextPath: [String]
-  /// The direction it takes.
+  /// The direction it takes. Where the lookup names none and its context is gone, the one that the context had when the object that asks was
+  /// attached to it.
   public let search: UDISearch
   /// What decides the answer.
   public let cause: Cause

@@ -12,6 +12,9 @@ public struct UDIMisuse: Sendable, CustomStringConvertible {
     case notMade
     /// A value was made under a lifetime that keeps instances weakly, which no value can be. The place is that of the registration.
     case valueHeldWeakly
+    /// An object whose conformance to ``UDIObject`` belongs to the main actor was made by a factory elsewhere, or provided there, and so could
+    /// not be attached. The place is that of the registration.
+    case notAttached
   }
 
   /// What happened.

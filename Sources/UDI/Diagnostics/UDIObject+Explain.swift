@@ -79,7 +79,7 @@ extension UDIAttachment {
     switch place {
     case .attached(let context): explain(context)
     case .none: explain(AppContext).blaming(unattached: owner)
-    case .gone: UDIExplanation(type, name, search, .contextGone)
+    case .gone: UDIExplanation(type, name, search ?? lastSearch, .contextGone)
     }
   }
 

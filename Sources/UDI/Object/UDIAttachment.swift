@@ -17,6 +17,8 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
   private nonisolated(unsafe) var isWeak = false
+  /// Guarded by `lock`: the search of the context that was stored last, which is told when that is gone.
+  private nonisolated(unsafe) var storedSearch = UDISearch.lineage
   /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
   private nonisolated(unsafe) var comesFromLook = false
   /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
@@ -65,6 +67,9 @@ extension UDIAttachment {
   /// The same, but nil where the object does not hold it.
   var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
+  /// The search that the attached context had when the object was attached to it.
+  var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
+
   enum Place {
     case attached(UDIContext)
     case none
@@ -81,6 +86,25 @@ extension UDIAttachment {
     }
   }
 
+  /// Attaches an object that a provider has, unless it is attached to a context already. Under the tree lock.
+  ///
+  /// - Parameter isOwned: Whether the context owns it.
+  /// - Returns: Whether it has been attached, and so is to be told.
+  func attach(
+    providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
+  ) -> Bool {
+    let present = self.context
+    if let present {
+      garbage.add(present)
+    } else {
+      remember(owner: Unretained(object).address)
+    }
+    if isOwned { setOwner(context, &garbage) }
+    if present != nil { return false }
+    attach(object, to: context, at: provider.site, &garbage)
+    return true
+  }
+
   /// Attaches to another context, or to none, and withdraws what the object bound until now.
   ///
   /// - Parameters:
@@ -88,26 +112,28 @@ extension UDIAttachment {
   ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
   ///   - site: The call, or the registration, that leads to it, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
-    Tree.change { garbage in
-      if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
-      withdraw(where: { context == nil || !$0.isMulti }, &garbage)
-      place(in: context, &garbage)
-      unsafe comesFromLook = Tree.isLooking
-      attachments.add(1, ordering: .relaxed)
-    }
+    Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
+  }
+
+  /// The same under the tree lock.
+  private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
+    if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
+    withdraw(where: { context == nil || !$0.isMulti }, &garbage)
+    place(in: context, &garbage)
+    unsafe comesFromLook = Tree.isLooking
+    attachments.add(1, ordering: .relaxed)
   }
 
   /// Notes that a context owns the object. From then on the object holds neither that context nor one above it, wherever they are
-  /// moved.
-  func setOwner(_ context: UDIContext) {
-    Tree.change { garbage in
-      let alive = lock.withLock { unsafe owners.compactMap(\.context) }
-      let all = alive.contains(context) ? alive : alive + [context]
-      lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-      // Loaded from weak references, and so perhaps the last ones.
-      for owner in alive { garbage.add(owner) }
-      placeAgain(&garbage)
-    }
+  /// moved. Under the tree lock.
+  private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
+    let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+    Schedule.reached(.loadedToLook)
+    let all = alive.contains(context) ? alive : alive + [context]
+    lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
+    // Loaded from weak references, and so perhaps the last ones.
+    for owner in alive { garbage.add(owner) }
+    placeAgain(&garbage)
   }
 
   /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
@@ -117,10 +143,13 @@ extension UDIAttachment {
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
+      Schedule.reached(.loadedToLook)
       garbage.add(owner)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
+    let search = context?.withNode { $0.search }
     let old = lock.withLock {
+      if let search { unsafe storedSearch = search }
       let old = unsafe attached
       unsafe attached = leadsToOwner ? nil : context
       unsafe attachedWeakly = leadsToOwner ? context : nil

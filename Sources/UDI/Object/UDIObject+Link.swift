@@ -286,7 +286,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) throws -> Dependency {
     guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
-      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
+      throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try context.lookUpOrThrow(type, name, reach, search) } catch {
       throw _attachedContext.explained(error, Asker(self, site))
@@ -346,10 +346,11 @@ extension UDIAttachment {
       """, at: site)
   }
 
+  /// The error that says that the attached context is gone.
   @usableFromInline
-  static func goneError(
+  func goneError(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
   ) -> any Error {
-    UDILinkError(explanation: UDIExplanation(type, name, search, .contextGone)).seen(by: asker)
+    UDILinkError(explanation: UDIExplanation(type, name, search ?? lastSearch, .contextGone)).seen(by: asker)
   }
 }

@@ -5,8 +5,8 @@ extension UDIContext {
   /// The same module is installed once in a context: where it is there already nothing happens, and where another thread is in the
   /// middle of installing it, this one waits for that. Two modules are the same if they are of one type, and
   ///
-  /// - equal, where the type is `Hashable`,
   /// - one instance, where it is a class,
+  /// - equal, where it is a `Hashable` value, which the context then keeps, with all that it refers to,
   /// - in any case, where it has no stored properties.
   ///
   /// All others are different ones each time, and are installed again.

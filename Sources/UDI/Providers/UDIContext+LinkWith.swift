@@ -275,6 +275,8 @@ extension UDIContext {
       }
       switch target {
       case nil: throw ProviderFailure.nothing
+      // It is gone now, and behind it may be a set-up block that was not reached before.
+      case .dead: continue
       case .bound(let object): return (Made(object: object, form: .none, isBox: false), false)
       case .refused(let entry):
         if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
@@ -303,6 +305,8 @@ extension Node {
     /// What a test has put there, which needs none either.
     case substituted(Made, isExact: Bool)
     case provider(Provider)
+    /// A binding was found dead, and withdrawn: to be looked up again.
+    case dead
   }
 
   /// The live binding or the provider that a lookup ends at.
@@ -310,30 +314,29 @@ extension Node {
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
   ) -> Target? {
     Tree.change { garbage in
-      while let reference = nearestEntry(key, direction(of: search)) {
-        let entry = reference.object
-        garbage.add(entry)
-        if entry.registered.isRefused(to: reach) { return .refused(entry) }
-        switch entry.kind {
-        case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
-        case .observed, .owned, .boxed:
-          if let substitute = entry as? Substitute {
-            return substitute.made.map { .substituted($0, isExact: substitute.makes(type)) }
-          }
-          return (entry as? MadeEntry).map { .provider($0.maker) }
-        case .binding:
-          if let object = entry.object {
-            guard skipsBindings else { return .bound(object) }
-            garbage.add(object, of: entry)
-            guard let behind = entry.node?.provider(key) else { return nil }
-            garbage.add(behind)
-            return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
-          }
-          entry.withdraw(&garbage)
-        case .setUp: return nil
+      guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
+      garbage.add(entry)
+      if entry.registered.isRefused(to: reach) { return .refused(entry) }
+      switch entry.kind {
+      case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
+      case .observed, .owned, .boxed:
+        if let substitute = entry as? Substitute {
+          return substitute.made.map { .substituted($0, isExact: substitute.makes(type)) }
         }
+        return (entry as? MadeEntry).map { .provider($0.maker) }
+      case .binding:
+        guard let object = entry.object else {
+          entry.withdraw(&garbage)
+          return .dead
+        }
+        guard skipsBindings else { return .bound(object) }
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: entry)
+        guard let behind = entry.node?.provider(key) else { return nil }
+        garbage.add(behind)
+        return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
+      case .setUp: return nil
       }
-      return nil
     }
   }
 }

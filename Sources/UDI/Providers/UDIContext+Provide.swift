@@ -61,15 +61,17 @@ extension UDIContext {
   /// - Returns: As ``add(_:)``.
   @usableFromInline
   func add(_ provider: Provider, _ made: Made) -> Provider {
-    // Before it is attached, which what is not taken must not be.
-    switch change({ node, garbage in node.leftBySetUp(provider.key, &garbage) }) {
-    case .provider(let other): return other
-    case .binding: return provider
-    case nil: break
+    let member = made.isBox ? nil : provider.member(made.object, for: self)
+    // Asked for with no lock held: it is the object's own property.
+    let attachment = member?._attachedContext
+    var isNew = false
+    // In one step: what is not taken is not attached, nobody finds it before it is attached, and its hook finds it.
+    let registered = add(provider) { garbage in
+      provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
+      isNew =
+        attachment?.attach(providedBy: provider, made.object, to: self, isOwned: true, &garbage) ?? false
     }
-    provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
-    // Before anybody can find it.
-    provider.attach(made, to: self, isOwned: true)
-    return add(provider)
+    if isNew { member?.didAttachContext() }
+    return registered
   }
 }

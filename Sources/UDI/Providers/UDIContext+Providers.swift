@@ -20,7 +20,7 @@ extension UDIContext {
   @discardableResult
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
     let identity = KeyIdentity.of(.of(Dependency.self), key.name)
-    let (done, storages) = change { node, garbage -> (Bool, [any UDIStorage]) in
+    let (done, storages) = change { node, garbage -> (Bool, [DroppedStorage]) in
       var done = false
       if let binding = node.ownBinding(identity) {
         binding.takeOut(&garbage)
@@ -62,7 +62,7 @@ extension UDIContext {
     let storages = change { node, garbage in
       var concerned: [Provider] = []
       node.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
-      var storages: [any UDIStorage] = []
+      var storages: [DroppedStorage] = []
       for provider in concerned {
         storages += provider.drop(&garbage)
         garbage.add(provider)

@@ -237,14 +237,23 @@ extension UDIContext {
   ///
   /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.
   @usableFromInline
-  func add(_ provider: Provider) -> Provider {
-    let (registered, storages) = change { node, garbage -> (Provider, [any UDIStorage]) in
+  func add(_ provider: Provider) -> Provider { add(provider) { _ in } }
+
+  /// Registers a provider.
+  ///
+  /// - Parameter prepare: Called before it is registered, under the tree lock, and only if it is.
+  /// - Returns: As ``add(_:)``.
+  func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider {
+    let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
       node.remember(self)
       switch node.leftBySetUp(provider.key, &garbage) {
       case .provider(let other): return (other, [])
       case .binding: return (provider, [])
-      case nil: return (provider, node.register(provider, &garbage))
+      case nil: break
       }
+      if node.isInert { return (provider, []) }
+      prepare(&garbage)
+      return (provider, node.register(provider, &garbage))
     }
     for storage in storages { storage.reset() }
     return registered

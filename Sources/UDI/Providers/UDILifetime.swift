@@ -142,7 +142,7 @@ public protocol UDIStorage: AnyObject, Sendable {
   func store(_ made: UDIMade)
 
   /// Lets go of the instance: the context was reset, or the provider went. May be called more than once for that, and while another
-  /// thread is in ``store(_:)``.
+  /// thread is in ``store(_:)``. Other threads that want an instance wait until it has returned.
   func reset()
 }
 
@@ -159,8 +159,11 @@ public struct UDIMade: Sendable {
 
   var made: Made { instance.made }
 
+  /// Tells the instance from others. It is not handed out: `instance` alone may let go of it on any thread.
+  var objectID: ObjectIdentifier { withExtendedLifetime(instance) { ObjectIdentifier(instance.made.object) } }
+
   /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
-  private final class Instance: Sendable {
+  private final class Instance: Sendable, CustomReflectable {
     // Written in `init` and `deinit` alone.
     private nonisolated(unsafe) var content: Made?
     private let reach: Reach
@@ -171,6 +174,9 @@ public struct UDIMade: Sendable {
     }
 
     var made: Made { unsafe content.unsafelyUnwrapped }
+
+    /// Nothing: a mirror can be made anywhere.
+    var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 
     deinit {
       if reach == .mainActor { unsafe releaseOnMainActor(content.take() as Any) }

@@ -138,7 +138,7 @@ extension UDIObject {
     _ site: CallSite
   ) throws -> Dependency {
     guard let context = context(for: type, name, site) else {
-      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
+      throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try context.lookUpOrThrow(type, name, reach, search, arguments, isFresh: false) } catch {
       throw _attachedContext.explained(error, Asker(self, site))

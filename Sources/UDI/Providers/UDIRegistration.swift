@@ -42,7 +42,7 @@ extension UDIRegistration {
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func unregister() -> Bool {
-    let (done, storages) = Tree.change { garbage -> (Bool, [any UDIStorage]) in
+    let (done, storages) = Tree.change { garbage -> (Bool, [DroppedStorage]) in
       guard let node = entry.node else { return (false, []) }
       guard let provider = entry as? Provider else {
         entry.withdraw(&garbage)
@@ -118,7 +118,7 @@ extension UDIRegistration {
     }
     // The conversion would be given as `Sendable` what is not.
     if provider.registered.isRefused(to: askedReach) {
-      let explanation = UDIExplanation(Dependency.self, provider.key.name, nil, .notSendable)
+      let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
@@ -130,7 +130,7 @@ extension UDIRegistration {
         type, name, provider.lifetime, nil, site, reach,
         isOnMainActor: provider.isOnMainActor || convertsOnMainActor, completes: false),
       of: provider, convertsOnMainActor: convertsOnMainActor, convert)
-    let storages = Tree.change { garbage -> [any UDIStorage] in
+    let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)

@@ -76,7 +76,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) async throws -> Dependency {
     guard let context = context(for: type, name, site, "linkWhenBound") else {
-      throw UDIAttachment.goneError(type, name, search, Asker(self, site))
+      throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     return try await context.awaitDependency(type, name, reach, search)
   }

@@ -149,13 +149,44 @@ import UDI
     #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)
   }
 
-  @Test func argumentsThatMayNotBeSendableAreRefusedByFactoriesThatRunAnywhere() {
-    context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+  @Test(arguments: [false, true])
+  func argumentsThatMayNotBeSendableAreRefusedByFactoriesOfWhatIs(_ isOnMainActor: Bool) {
+    if isOnMainActor {
+      context.registerOnMainActor(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+    } else {
+      context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+    }
     context.register(Reading.self, named: "n") { (_, count: Int) in Reading(count: count) }
     let local: any Local = counter
     let (missed, misuse) = MisuseLog.during { context.link(Reading.self, with: local) }
     #expect(missed == nil && misuse.first?.message.contains("takes Sendable arguments") == true)
     #expect(find(Reading.self, named: "n", with: 5)?.count == 5)
+  }
+
+  /// Sendable, all of them, which the program cannot tell when it runs.
+  private struct Hidden: Sendable {}
+
+  @Test func theRefusalOfAnArgumentSaysWhatToDo() {
+    context.register(Reading.self, named: "array") { (_, numbers: [Int]) in Reading(count: numbers.count) }
+    context.register(Reading.self, named: "optional") { (_, number: Int?) in Reading(count: number ?? 0) }
+    context.register(Reading.self, named: "private") { (_, _: Hidden) in Reading(count: 1) }
+    let (_, misuse) = MisuseLog.during {
+      #expect(find(Reading.self, named: "array", with: [1]) == nil)
+      #expect(find(Reading.self, named: "optional", with: 1 as Int?) == nil)
+      #expect(find(Reading.self, named: "private", with: Hidden()) == nil)
+    }
+    #expect(misuse.count == 3)
+    #expect(
+      misuse.first?.message == """
+        The factory of \(String(reflecting: Reading.self)) named "array" may run anywhere and so takes Sendable arguments; this lookup was \
+        compiled for arguments that need not be Sendable, and whether Swift.Array<Swift.Int> is cannot be told when the program runs. Link \
+        it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require that. \
+        Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, nor \
+        private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
+        """)
+    #expect(misuse.allSatisfy { $0.message.contains("nor private") })
+    // What it says to do helps.
+    #expect(context.link(Reading.self, named: "array", with: [1])?.count == 1)
   }
 
   private func find<Dependency, Argument>(
@@ -280,6 +311,40 @@ import UDI
     }
   }
 
+  /// Mirrors can be made anywhere.
+  @Test func mirrorsShowNothingThatIsNotSendable() {
+    let tool = Tool().attached(to: context)
+    let keeper = Keeper()
+    let provided = context.provide(counter)
+    let registered = context.register(Counter.self, named: "n", lifetime: .context) { [counter] in counter }
+    context.register(Counter.self, named: "kept", lifetime: UDILifetime("kept", storage: .custom { keeper })) {
+      [counter] in counter
+    }
+    context.bind(counter, as: (any Local).self)
+    #expect(context.link(Counter.self, named: "n") === counter && context.link(Counter.self, named: "kept") === counter)
+    #expect(tool.local === counter && shows(counter, in: [counter]))
+    for start in [context, provided, registered, keeper.load() as Any, tool] { #expect(!shows(counter, in: start)) }
+    #expect(!shows(counter, in: context.registrations(of: (any Local).self)))
+  }
+
+  /// Whether mirrors lead from something to an object.
+  private func shows(_ object: Counter, in start: Any) -> Bool {
+    var seen: Set<ObjectIdentifier> = []
+    var next: [Any] = [start]
+    while let last = next.popLast() {
+      if type(of: last) is AnyClass {
+        if last as AnyObject === object { return true }
+        if !seen.insert(ObjectIdentifier(last as AnyObject)).inserted { continue }
+      }
+      var mirror: Mirror? = Mirror(reflecting: last)
+      while let present = mirror {
+        next += present.children.map(\.value)
+        mirror = present.superclassMirror
+      }
+    }
+    return false
+  }
+
   /// Makes something `Sendable` that leads to an object which is not, lets go of it on another thread, and waits for the object to die.
   private func expectDeathOnMainActor<Holder: Sendable>(
     _ make: (Mortal) -> Holder, sourceLocation: SourceLocation = #_sourceLocation
@@ -310,13 +375,23 @@ import UDI
   }
 
   /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<9)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
     let death = Death()
+    let audit = BindingAudit()
     var mortals = (0..<(way == 5 ? 40 : 1)).map { _ in Mortal(death) }
-    for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
+    audit.watch(context, isNew: false) {
+      for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
+    }
     let count = mortals.count
     let other = Plain()
+    // Made of the object, and found elsewhere as long as that lives.
+    let safe = Safe()
+    if way == 8 {
+      context.register(Mortal.self, lifetime: .weak) { [weak mortal = mortals[0]] in mortal }
+        .implements(Safe.self) { _ in safe }
+      #expect(context.link(Safe.self) === safe)
+    }
     look(with: { [context] in
       switch way {
       case 0: _ = context.snapshot()
@@ -324,10 +399,44 @@ import UDI
       case 2: _ = try? context.require(Plain.self, named: "none")
       case 3: _ = context.registrations(of: (any Local).self)
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
-      default: context.bind(other, as: Plain.self)
+      case 5: context.bind(other, as: Plain.self)
+      case 6: #expect(audit.countOfSurvivors(.none()) == 1)
+      case 7: #expect(audit.survivors(.none()).count == 1)
+      default: #expect(context.link(Safe.self) === safe)
       }
     }) { mortals = [] }
     for _ in 0..<count { #expect(await death.wasOnMainActor) }
+  }
+
+  /// A storage may hand out what it keeps to nobody but the audit, which only wants to know what it is.
+  @Test func whatAStorageTellsAnAuditDiesOnTheMainActor() async {
+    let (death, keeper, audit) = (Death(), Keeper(givesAway: true), BindingAudit())
+    context.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { Mortal(death) }
+    audit.watch(context, isNew: false) { _ = context.link(Mortal.self) }
+    #expect(death.births == 1 && keeper.keepsSomething)
+    onThreads(1) { [context] _ in
+      _ = audit.countOfSurvivors(.none(but: context))
+    }
+    #expect(!keeper.keepsSomething)
+    #expect(await death.wasOnMainActor)
+  }
+
+  // MARK: Taking part in the tree
+
+  /// Its conformance to `UDIObject` cannot be used elsewhere.
+  @Test func anObjectOfTheMainActorThatIsMadeElsewhereIsReported() async {
+    context.register(Screen.self) { Screen() }
+    let context = context
+    let (screen, misuse) = await Task.detached { MisuseLog.during { context.link(Screen.self) } }.value
+    #expect(screen != nil && screen?.attachedContext == nil)
+    #expect(misuse.map(\.kind) == [.notAttached])
+    #expect(misuse.first?.message.contains("is not attached to \"context\"") == true)
+    #expect(misuse.first?.message.contains("registerOnMainActor") == true)
+    // Each time, and also when another one was attached.
+    let (other, none) = MisuseLog.during { context.link(Screen.self) }
+    #expect(other?.attachedContext === context && none.isEmpty)
+    #expect(await Task.detached { MisuseLog.during { context.link(Screen.self) }.1.count }.value == 1)
+    #expect(await Task.detached { MisuseLog.during { context.provide(Screen()) }.1.count }.value == 1)
   }
 
   /// Runs a body on another thread, and has the main actor do something just when the library has loaded an object there.
@@ -406,9 +515,24 @@ private final class SendableForm: @unchecked Sendable { var local: (any Local & 
   func didAttachContext() {}
 }
 
+@MainActor private final class Screen: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  nonisolated init() {}
+  func didAttachContext() {}
+}
+
+extension BindingAudit.Exceptions {
+  fileprivate static func none(but prepared: UDIContext? = nil) -> Self {
+    Self(prepared: prepared, tasksHoldRoot: false) { _ in false }
+  }
+}
+
 private final class Keeper: UDIStorage {
   private let kept = Mutex<UDIMade?>(nil)
-  func load() -> UDIMade? { kept.withLock { $0 } }
+  private let givesAway: Bool
+  init(givesAway: Bool = false) { self.givesAway = givesAway }
+  var keepsSomething: Bool { kept.withLock { $0 != nil } }
+  func load() -> UDIMade? { givesAway ? take() : kept.withLock { $0 } }
   func store(_ made: UDIMade) { kept.withLock { $0 = made } }
   func reset() { kept.withLock { $0 = nil } }
   func take() -> UDIMade? { kept.withLock { $0.take() } }
@@ -435,6 +559,13 @@ private final class Mortal: Local, Shown {
     death.noteBirth()
   }
   deinit { death.note() }
+}
+
+/// Neither `Sendable` nor isolated.
+private final class Tool: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @WeaklyLinked var local: (any Local)?
+  func didAttachContext() {}
 }
 
 /// A name that waits, the first time that it is described, until it may go on.

@@ -266,6 +266,51 @@ import TreeModel
     #expect(root.link((any Service).self) === near)
   }
 
+  /// The same upwards, where the block is in a context above the dead binding.
+  @Test func aDeadBindingHidesNoSetUpAbove() throws {
+    let root = UDIContext(tag: "root")
+    let parent = try root.makeChild(tag: "parent")
+    let child = try parent.makeChild(tag: "child")
+    let (near, far) = (Plain("near"), Plain("far"))
+    for name in [nil, "name"] as [UDIName?] {
+      root.bind(far, as: (any Service).self, named: name)
+      parent.setUp { $0.multiBind(near, as: (any Service).self, named: name) }
+      do {
+        let mortal = Plain()
+        child.bind(mortal, as: (any Service).self, named: name)
+      }
+      #expect(child.link((any Service).self, named: name, search: .ancestors) === near)
+    }
+  }
+
+  /// The same where arguments are given, or another instance is wanted.
+  @Test(arguments: [UDISearch.descendants, .ancestors])
+  func aDeadBindingHidesNoSetUpFromOtherVerbs(_ search: UDISearch) throws {
+    for isFresh in [false, true] {
+      let top = UDIContext(tag: "top")
+      let middle = try top.makeChild(tag: "middle")
+      let bottom = try middle.makeChild(tag: "bottom")
+      let (start, far) = search == .descendants ? (top, bottom) : (bottom, top)
+      @Sendable func register(_ label: String, in context: UDIContext) {
+        if isFresh {
+          context.register((any Loose).self) { Plain(label) }
+        } else {
+          context.register((any Loose).self) { (_, _: Int) in Plain(label) }
+        }
+      }
+      register("far", in: far)
+      middle.setUp { register("near", in: $0) }
+      do {
+        let mortal = Plain()
+        start.bind(mortal, as: (any Loose).self)
+      }
+      let found =
+        isFresh
+        ? start.linkFresh((any Loose).self, search: search) : start.link((any Loose).self, search: search, with: 1)
+      #expect(found?.label == "near")
+    }
+  }
+
   /// A thread that looks up elsewhere does not wait for a block that runs on the main actor.
   @MainActor @Test func nobodyWaitsElsewhereForABlockOfTheMainActor() throws {
     let root = UDIContext(tag: "root")

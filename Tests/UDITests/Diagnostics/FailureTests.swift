@@ -147,6 +147,55 @@ struct FailureTests {
     }
   }
 
+  #if DEBUG
+    @Test("A factory that returns nil once more takes no lock of all trees")
+    func nilOnceMore() {
+      root.register((any Alpha).self) { nil }
+      root.register((any Beta).self, lifetime: .graph) { nil }
+      let root = root
+      @Sendable func link() { #expect(root.link((any Alpha).self) == nil && root.link((any Beta).self) == nil) }
+      link()
+      let isDone = DispatchSemaphore(value: 0)
+      let (looks, other) = (Tally(), Plain())
+      root.bind(other, as: (any Service).self)
+      Schedule.following({ point in
+        // The tree lock is held now. Only a failure takes the time.
+        guard point == .loadedToLook, looks.count == 0 else { return }
+        looks.add()
+        Thread.detachNewThread {
+          link()
+          isDone.signal()
+        }
+        #expect(isDone.wait(timeout: .now() + 10) == .success)
+      }) { root.bind(Plain(), as: (any Service).self) }
+      #expect(looks.count == 1)
+    }
+  #endif
+
+  @Test("Whatever a factory did last counts: an instance, an error, or nil several times")
+  func nilInTurn() {
+    enum Outcome: CaseIterable { case made, threw, wasNil }
+    let outcomes = Outcome.allCases.flatMap { first in Outcome.allCases.flatMap { [first, first, $0] } }
+    let next = Locked<[Outcome]>([])
+    root.register((any Alpha).self) { () throws -> Made? in
+      switch next.withLock({ $0.removeFirst() }) {
+      case .made: return Made()
+      case .threw: throw Refused()
+      case .wasNil: return nil
+      }
+    }
+    for outcome in outcomes {
+      next.withLock { $0 = [outcome] }
+      _ = MisuseLog.during { root.link((any Alpha).self) }
+      let explanation = root.explain((any Alpha).self)
+      switch outcome {
+      case .made: #expect(isFound(explanation))
+      case .threw: #expect(isFailed(explanation))
+      case .wasNil: #expect(explanation.cause == .factoryReturnedNil)
+      }
+    }
+  }
+
   @Test("What is kept is found, though a fresh one could not be made")
   func kept() {
     let plan = Plan([true, false])

@@ -220,6 +220,21 @@ struct RecordTests {
     }
   }
 
+  #if DEBUG
+    @Test("Of what is bound in turn under one key, and lives, only the last ones are looked at")
+    func boundInTurn() {
+      let plains = (0..<100).map { Plain("\($0)") }
+      for plain in plains.dropLast() { shop.bind(plain, as: (any Service).self) }
+      let looks = Tally()
+      Schedule.following { point in
+        if point == .loadedToLook { looks.add() }
+      } operation: {
+        shop.bind(plains[99], as: (any Service).self)
+      }
+      #expect(looks.count > 1 && looks.count < 20)
+    }
+  #endif
+
   @Test("What was decoded may say anything")
   func decoded() throws {
     do { root.bind(Plain(), as: (any Service).self) }

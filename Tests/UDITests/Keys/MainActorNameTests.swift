@@ -121,6 +121,30 @@ import Testing
     #expect(NameToken.count(digest: digest) == 0)
   }
 
+  /// While values are compared another name may be made of an equal one: then it is that name.
+  @MainActor @Test func aComparisonMayMakeTheSameName() {
+    final class Vain: Hashable {
+      let value: Int
+      init(_ value: Int) { self.value = value }
+      static func == (left: Vain, right: Vain) -> Bool {
+        if right.value == 2 {
+          MainActor.assumeIsolated {
+            guard twin == nil else { return }
+            twin = "is being made"
+            twin = UDIName(Vain(2))
+          }
+        }
+        return left.value == right.value
+      }
+      func hash(into hasher: inout Hasher) { hasher.combine("MainActorNameTests.aComparisonMayMakeTheSameName") }
+      @MainActor static var twin: UDIName?
+    }
+    let first = UDIName(Vain(1))
+    let second = UDIName(Vain(2))
+    #expect(first != second && Vain.twin == second)
+    Vain.twin = nil
+  }
+
   /// A comparison may make names: no lock is held. What it adds is compared, too.
   @MainActor @Test func aComparisonMayMakeNames() {
     final class Vain: Hashable {

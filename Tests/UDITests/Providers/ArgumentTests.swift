@@ -162,4 +162,36 @@ import UDI
     }
     #expect((context.link((any Alpha).self) as? Made)?.parts.count == 4)
   }
+
+  /// Their first `==` does something.
+  struct Disturbing: Hashable, Sendable {
+    let number: Int
+    let disturbance: Locked<(@Sendable () -> Void)?>
+    static func == (left: Disturbing, right: Disturbing) -> Bool {
+      left.disturbance.withLock { $0.take() }?()
+      return left.number == right.number
+    }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+
+  /// While arguments are compared the provider lets go of what it keeps nothing for any more, and so of what was just found for them.
+  @Test func oneInstanceAlsoIfItsPlaceIsLetGoOfMeanwhile() {
+    let disturbance = Locked<(@Sendable () -> Void)?>(nil)
+    let context = context
+    context.register((any Alpha).self, lifetime: .weak) { (_, argument: Disturbing) in Made("\(argument.number)") }
+    func link(_ number: Int) -> (any Alpha)? {
+      context.link((any Alpha).self, with: Disturbing(number: number, disturbance: disturbance))
+    }
+    _ = link(0)
+    disturbance.withLock {
+      $0 = {
+        for number in 1..<100 {
+          _ = context.link((any Alpha).self, with: Disturbing(number: number, disturbance: disturbance))
+        }
+      }
+    }
+    let (first, second) = (link(0), link(0))
+    #expect(disturbance.withLock { $0 == nil }, "it was compared")
+    #expect(first != nil && first === second)
+  }
 }

@@ -1,6 +1,7 @@
 import Testing
 import TreeModel
-import UDI
+
+@testable import UDI
 
 @Suite struct ModuleTests {
   let context = UDIContext(tag: "context")
@@ -172,6 +173,26 @@ import UDI
     #expect(installed.everBorn == 102)
   }
 
+  /// An instance, too, though it says what it is equal to.
+  final class HashableInstance: UDIModule, Hashable, Sendable {
+    let installed: Census
+    init(_ installed: Census) { self.installed = installed }
+    static func == (left: HashableInstance, right: HashableInstance) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+    func register(in context: UDIContext) { installed.born() }
+  }
+
+  @Test func ofAClassInstancesCountAndNoneIsKept() {
+    let installed = Census()
+    weak var gone: HashableInstance?
+    do {
+      let instance = HashableInstance(installed)
+      gone = instance
+      context.install(instance, instance, HashableInstance(installed))
+    }
+    #expect(gone == nil && installed.everBorn == 2)
+  }
+
   @Test func allOthersAreInstalledAgain() {
     let runs = Tally()
     let module = Setting { _ in runs.add() }
@@ -275,6 +296,12 @@ import UDI
   final class Local: UDIModule {
     var installed = 0
     func register(in context: UDIContext) { installed += 1 }
+  }
+
+  /// Nor does a context remember those that are gone.
+  @MainActor @Test func modulesThatAreGoneAreForgotten() {
+    for _ in 0..<100 { context.install(Local()) }
+    #expect(context.change { node, _ in node.modules.count } == 1)
   }
 
   @MainActor struct LocalValue: @MainActor UDIModule {

@@ -87,6 +87,20 @@ import Testing
     #expect(other.link((any Other).self) === member)
   }
 
+  @Test func theErrorNamesTheSearchOfTheContextThatIsGone() {
+    var context: UDIContext? = UDIContext(tag: "owner", search: .ancestors)
+    let member = Member()
+    context?.provide(member, as: (any Service).self)
+    context = nil
+    _ = MisuseLog.during {
+      let own = #expect(throws: UDILinkError.self) { try member.require((any Other).self) }
+      #expect(own?.cause == .contextGone && own?.explanation.search == .ancestors)
+      let named = #expect(throws: UDILinkError.self) { try member.require((any Other).self, search: .local) }
+      #expect(named?.explanation.search == .local)
+      #expect(member.explain((any Other).self).search == .ancestors)
+    }
+  }
+
   @Test func theHookMayLinkWhatIsMade() throws {
     let context = UDIContext(tag: "context")
     context.register((any Beta).self, lifetime: .graph) { Made("shared") }

@@ -69,6 +69,39 @@ struct ProvideTests {
     #expect(passing == nil)
   }
 
+  @Test("When an object is told that it is attached it finds itself, and another thread finds it attached")
+  func theHookFindsWhatIsProvided() {
+    let (finds, isAttached) = (Locked(false), Locked(false))
+    let member = Member { [context] member in
+      finds.withLock { $0 = member.linkInLine((any Service).self) === member }
+      onThreads(1) { _ in
+        let found = context.link((any Service).self) as? Member
+        isAttached.withLock { $0 = found?.attachedContext === context }
+      }
+    }
+    context.provide(member, as: (any Service).self)
+    #expect(finds.withLock { $0 } && isAttached.withLock { $0 })
+  }
+
+  @Test("What an inert context does not take is not attached to it")
+  func inert() {
+    let member = Member { _ in Issue.record("attached") }
+    UDIContext.inert.provide(member, as: (any Service).self)
+    #expect(member.attachedContext == nil)
+  }
+
+  @Test("It is not made once more for those who ask its provider: by the registration, or as another type")
+  func isNotMadeOnceMore() {
+    let context = UDIContext(tag: "context")
+    let attachments = Tally()
+    let member = Member { _ in attachments.add() }
+    let registration = context.provide(member).implements((any Service).self) { $0 }
+    // Whatever a provider makes is attached.
+    member.attachedContext = nil
+    #expect(registration.link() === member && context.link((any Service).self) === member)
+    #expect(attachments.count == 1 && member.attachedContext == nil)
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() {
     final class Label { var text = "a" }

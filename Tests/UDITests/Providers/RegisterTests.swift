@@ -341,6 +341,21 @@ import UDI
     withExtendedLifetime((model, view)) {}
   }
 
+  /// What was made of the last one is given no more, even while both are alive.
+  @Test func whatIsMadeOfAWeakInstanceIsOfTheLatest() {
+    let made = Tally()
+    context.register(Model.self, lifetime: .weak) {
+      made.add()
+      return Model(made.count)
+    }
+    .implements(View.self) { View($0.number) }
+    let (model, view) = (context.link(Model.self), context.link(View.self))
+    context.reset()
+    let (next, nextView) = (context.link(Model.self), context.link(View.self))
+    #expect([model?.number, view?.number, next?.number, nextView?.number] == [1, 1, 2, 2])
+    withExtendedLifetime((model, view, next)) {}
+  }
+
   @Test func threadsGetTheSameOfAWeakInstance() {
     for _ in 0..<50 {
       let context = UDIContext(tag: "context")

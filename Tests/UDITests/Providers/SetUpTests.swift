@@ -387,6 +387,18 @@ import UDI
     #expect(real.attachedContext == nil)
   }
 
+  /// Whether a value is taken is settled before its object is attached: what is registered by hand after that replaces it.
+  @Test func whatIsRegisteredByHandMeanwhile() {
+    let context = UDIContext(tag: "context") { context in
+      let real = Member("real") { [context] _ in
+        onThreads(1) { _ in context.provide(Plain("by hand"), as: (any Service).self, metadata: "by hand") }
+      }
+      let registration = context.provide(real, as: (any Service).self, metadata: "real")
+      #expect(registration.metadata as? String == "real")
+    }
+    #expect((context.link((any Service).self) as? Plain)?.label == "by hand")
+  }
+
   // MARK: Modules, inert contexts
 
   struct Letters: UDIModule {

@@ -11,15 +11,18 @@ import UDI
   final class Scripted: UDIStorage {
     private let kept = Locked<UDIMade?>(nil)
     let (stores, resets) = (Tally(), Tally())
-    private let onLoad = Locked<(@Sendable () -> Void)?>(nil)
+    private let (onLoad, afterLoad) = (Locked<(@Sendable () -> Void)?>(nil), Locked<(@Sendable () -> Void)?>(nil))
     /// Called with the number of the call, before the instance is kept and afterwards.
     private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
+    /// Called with the number of the call, before the instance is let go of.
+    private let beforeResetting: @Sendable (Int) -> Void
 
     init(
       beforeStoring: @escaping @Sendable (Int) -> Void = { _ in },
-      afterStoring: @escaping @Sendable (Int) -> Void = { _ in }
+      afterStoring: @escaping @Sendable (Int) -> Void = { _ in },
+      beforeResetting: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
-      (self.beforeStoring, self.afterStoring) = (beforeStoring, afterStoring)
+      (self.beforeStoring, self.afterStoring, self.beforeResetting) = (beforeStoring, afterStoring, beforeResetting)
     }
 
     var lifetime: UDILifetime { UDILifetime("scripted", storage: .custom { self }) }
@@ -28,9 +31,14 @@ import UDI
     /// Has the next load call something, once.
     func atNextLoad(_ body: @escaping @Sendable () -> Void) { onLoad.withLock { $0 = body } }
 
+    /// The same when it has looked, and before it answers.
+    func afterNextLoad(_ body: @escaping @Sendable () -> Void) { afterLoad.withLock { $0 = body } }
+
     func load() -> UDIMade? {
       onLoad.withLock { $0.take() }?()
-      return kept.withLock { $0 }
+      let found = kept.withLock { $0 }
+      afterLoad.withLock { $0.take() }?()
+      return found
     }
 
     func store(_ made: UDIMade) {
@@ -43,6 +51,7 @@ import UDI
 
     func reset() {
       resets.add()
+      beforeResetting(resets.count)
       kept.withLock { $0 = nil }
     }
   }
@@ -143,6 +152,51 @@ import UDI
     #expect(label(second) == "2" && context.link((any Alpha).self) === second)
   }
 
+  #if DEBUG
+    /// What is made after a reset is not dropped by an earlier reset that only then comes to the storage.
+    @Test func aResetThatComesLateToTheStorage() {
+      let (isResetting, goOn, isReset) = (Meeting(2), Meeting(2), Meeting(2))
+      let storage = Scripted(beforeResetting: { number in
+        guard number == 1 else { return }
+        isResetting.arrive()
+        goOn.arrive()
+      })
+      context.register((any Alpha).self, lifetime: storage.lifetime) { Made() }
+      #expect(context.link((any Alpha).self) != nil)
+      onThreads([
+        {
+          context.reset()
+          isReset.arrive()
+        },
+        {
+          isResetting.arrive()
+          context.reset()
+          // The first reset goes on when this thread waits for it; and if it does not wait, when the instance is stored.
+          let made = Schedule.following({ point in if point == .waits { goOn.arrive() } }) {
+            context.link((any Alpha).self)
+          }
+          goOn.arrive()
+          isReset.arrive()
+          #expect(made != nil && context.link((any Alpha).self) === made)
+        },
+      ])
+    }
+  #endif
+
+  /// Nobody waits for a reset of its own, nor do two threads for each other's.
+  @Test func storagesThatLinkWhileTheyAreReset() {
+    let meeting = Meeting(2)
+    let storage = Scripted(beforeResetting: { [context] number in
+      if number <= 2 { meeting.arrive() }
+      #expect(context.link((any Alpha).self) != nil)
+    })
+    context.register((any Alpha).self, lifetime: storage.lifetime) { Made() }
+    #expect(context.link((any Alpha).self) != nil)
+    onThreads(2) { _ in context.reset() }
+    context.reset()
+    #expect(storage.isEmpty)
+  }
+
   @Test func replacedWhileItIsStored() {
     let storage = Scripted(beforeStoring: { [context] number in
       if number == 1 { context.register((any Alpha).self) { Made("new") } }
@@ -207,6 +261,36 @@ import UDI
     #expect(storages.alive < 2000)
     context.unregister((any Alpha).self)
     #expect(storages.alive == 0)
+  }
+
+  /// It is found empty, and has something when that is said.
+  @Test func aSetOfArgumentsThatIsAskedForMeanwhileStays() {
+    let storages = Locked<[Scripted]>([])
+    let lifetime = UDILifetime(
+      "each",
+      storage: .custom {
+        let storage = Scripted()
+        storages.withLock { $0.append(storage) }
+        return storage
+      })
+    context.register((any Alpha).self, lifetime: lifetime) { (_, number: Int) in Made("\(number)") }
+    let context = context
+    let linked = Locked<(any Alpha)?>(nil)
+    var next = 0
+    // Until there are so many that the library asks which of them keep anything.
+    while next < 1000, linked.withLock({ $0 == nil }) {
+      _ = context.link((any Alpha).self, with: next)
+      storages.withLock { $0 }[next].reset()
+      if next == 0 {
+        storages.withLock { $0 }[0].afterNextLoad {
+          let made = context.link((any Alpha).self, with: 0)
+          linked.withLock { $0 = made }
+        }
+      }
+      next += 1
+    }
+    let present = linked.withLock { $0 }
+    #expect(present != nil && present === context.link((any Alpha).self, with: 0))
   }
 
   /// Storages that forget when they like, threads that ask for few sets of arguments and for many.

@@ -449,6 +449,27 @@ import UDI
     for consumer in consumers { await consumer.value }
     #expect(makings.count <= 8, "nobody but a consumer's first look has anything made")
   }
+
+  @Test("A provider that another consumer's look brings in front of what somebody bound is not asked")
+  func providerInFront() async throws {
+    let makings = makings
+    let bound = Plain("bound")
+    try root.makeChild(tag: "child").bind(bound, as: (any Service).self)
+    root.register((any Other).self) { (context: UDIContext) -> any Other in
+      context.register((any Service).self) {
+        makings.add()
+        return Plain("made") as any Service
+      }
+      return Plain()
+    }
+    let first = Follower(root.updates(of: (any Service).self))
+    await settle()
+    let second = Follower(root.updates(of: (any Other).self))
+    await settle()
+    #expect(first.take() == ["bound"] && second.take() == ["plain"] && makings.count == 0)
+    await first.end()
+    await second.end()
+  }
 }
 
 /// Holds a helper, and does something when it dies.

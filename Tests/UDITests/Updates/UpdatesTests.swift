@@ -214,6 +214,24 @@ struct UpdatesTests {
     for await _ in updates { break }
   }
 
+  #if DEBUG
+    @Test("A context in the middle of a consumer's way up may go first")
+    func middleGoesFirst() async throws {
+      var middle: UDIContext? = try root.makeChild(tag: "middle")
+      let leaf = try #require(middle).makeChild(tag: "leaf")
+      var updates: UDIUpdates<any Service>.AsyncIterator? =
+        leaf.updates(of: (any Service).self, search: .ancestors).makeAsyncIterator()
+      #expect(try await #require(updates?.next()) == nil)
+      #expect(leaf.placesOfWatchers == [3])
+      leaf.removeFromParent()
+      middle?.removeFromParent()
+      middle = nil
+      #expect(leaf.placesOfWatchers == [2], "the consumer is entered where there is no context any more")
+      // Leaves all its places, one of which would be freed memory.
+      updates = nil
+    }
+  #endif
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() async throws {
     let screen = Screen()

@@ -19,7 +19,10 @@ extension Node {
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if bindings.looksForDeadEntries {
       // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
-      let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in garbage.add(object, of: entry.binding) }
+      let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: entry.binding)
+      }
       for entry in dead { entry.binding.withdraw(&garbage) }
     }
   }

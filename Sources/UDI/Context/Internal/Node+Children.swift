@@ -181,7 +181,7 @@ extension Node {
   /// of them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
-    var storages: [any UDIStorage]?
+    var storages: [DroppedStorage]?
     var isOutermost = false
     Tree.change { garbage in
       swap(&bindings, &self.bindings)

@@ -67,6 +67,7 @@ extension Node {
         node.keepTrackOfContext()
         // Not what the slot points at: a test may have put something in front.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
+          Schedule.reached(.loadedToLook)
           entries.append(binding)
           garbage.add(object, of: binding)
         }

@@ -97,6 +97,7 @@ extension Node {
     if looksAbove(search) {
       while let parent = node.parent {
         parent.lock.lock()
+        Schedule.reached(.climbing)
         node.lock.unlock()
         node = parent
         if node.sleep.contains(.own) {
@@ -114,20 +115,25 @@ extension Node {
     return .nothing
   }
 
-  /// Looks up under the tree lock and withdraws what is found dead, until something is alive or nothing is left.
+  /// Withdraws what is found dead and looks up anew, until something is alive or nothing is left. Behind what was dead may be a set-up
+  /// block that has to run first.
   @inline(never)
   func answerCleaningUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    Tree.change { garbage in
-      let search = direction(of: search)
-      while let entry = nearestEntry(key, search) {
-        let answer = entry.read { unsafe $0.answer(form, into: memory) }
-        guard case .dead = answer else { return answer }
-        entry.read { $0.withdraw(&garbage) }
-      }
-      return .nothing
+    while true {
+      Tree.change { garbage in withdrawNearestIfDead(key, search, &garbage) }
+      let answer = unsafe attempt(key, form, search, into: memory)
+      guard case .dead = answer else { return answer }
     }
+  }
+
+  /// Withdraws what a lookup ends at, if that is dead. Under the tree lock.
+  private func withdrawNearestIfDead(_ key: UInt64, _ search: UDISearch?, _ garbage: inout Garbage) {
+    guard let entry = nearestEntry(key, direction(of: search))?.object else { return }
+    garbage.add(entry)
+    guard entry.kind.rawValue <= Entry.Kind.observed.rawValue else { return }
+    if let object = entry.object { garbage.add(object, of: entry) } else { entry.withdraw(&garbage) }
   }
 }
 

@@ -187,6 +187,7 @@ extension Node {
     guard isSetUpByThisThread else { return nil }
     if let provider = provider(key.id), !provider.isFromSetUp { return .provider(provider) }
     if let binding = heldBinding(key), !binding.isFromSetUp, let object = binding.object {
+      Schedule.reached(.loadedToLook)
       garbage.add(object, of: binding)
       return .binding
     }

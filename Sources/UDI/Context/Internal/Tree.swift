@@ -18,9 +18,10 @@
 /// where it is, takes the lock of the context it begins at and no other, also for an object bound far below; one that goes up
 /// locks each parent before it leaves the child. Writers, `linkAll` and `find` take the tree lock.
 ///
-/// **Making.** A factory runs under no lock. Who wants what another thread is making waits at a `Gate`, with no lock held, after it
-/// has noted under the tree lock what it waits for; and it does not begin to wait where that would close a circle of threads that
-/// wait for one another. What a thread itself is in the middle of is known to the thread alone (`Resolution`).
+/// **Making.** A factory runs under no lock. A thread that wants what another one is making, or an instance whose storage another one
+/// resets, waits at a `Gate`, with no lock held, after it has noted under the tree lock what it waits for; and it does not begin to
+/// wait where that would close a circle of threads that wait for one another. What a thread itself is in the middle of is known to
+/// the thread alone (`Resolution`).
 ///
 /// **Order.** tree → attachment → node → its parent's node (lookups that go up). A writer holds one node's lock
 /// at a time. The tables' locks, a watcher's and a gate's are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
@@ -133,7 +134,6 @@ struct Garbage {
 
   /// The same for an object of a reach.
   mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
-    Schedule.reached(.loadedToLook)
     guard reach == .mainActor else { return add(object) }
     let parcel = parcel ?? Parcel()
     parcel.add(object)

@@ -54,32 +54,41 @@ extension BindingAudit {
   }
 
   /// The number of objects and contexts to report.
-  package func countOfSurvivors(_ exceptions: Exceptions) -> Int { outcome(exceptions).reported.count }
+  package func countOfSurvivors(_ exceptions: Exceptions) -> Int {
+    withOutcome(exceptions) { reported, _ in reported.count }
+  }
 
   /// The objects and contexts to report, in the order in which they became known. Audits around this one do not report
   /// them again.
   package func survivors(_ exceptions: Exceptions) -> [Survivor] {
-    let (reported, all) = outcome(exceptions)
-    var next = outer
-    while let audit = next {
-      audit.settle(all.map(\.object))
-      next = audit.outer
+    withOutcome(exceptions) { reported, all in
+      var next = outer
+      while let audit = next {
+        audit.settle(all.map(\.object))
+        next = audit.outer
+      }
+      return reported.map { Survivor($0) }
     }
-    return reported.map { Survivor($0) }
   }
 }
 
 // MARK: - What to report
 
 extension BindingAudit {
-  /// A subject that is alive.
+  /// A subject that is alive, as long as `withOutcome` runs.
   fileprivate struct Living {
-    let object: AnyObject
-    let attachment: UDIAttachment?
+    /// Not held here, where the last reference could be dropped on any thread: `withOutcome` holds it.
+    private let reference: Unretained<AnyObject>
     let subject: Subject
 
+    init(_ object: AnyObject, _ subject: Subject) {
+      reference = Unretained(object)
+      self.subject = subject
+    }
+
+    var object: AnyObject { reference.object }
     /// The context that the object holds, because it is attached to it. Not under a lock.
-    var held: UDIContext? { attachment?.heldContext }
+    var held: UDIContext? { subject.attachment?.heldContext }
     var id: ObjectIdentifier { ObjectIdentifier(object) }
     var context: UDIContext? { object as? UDIContext }
   }
@@ -96,12 +105,17 @@ extension BindingAudit {
 
   /// Decides what to report.
   ///
-  /// - Returns: What to report; and all that has outlived the operation and is not in the tree, including what is
+  /// - Parameter body: Gets what to report; and all that has outlived the operation and is not in the tree, including what is
   ///   ignored.
-  private func outcome(_ exceptions: Exceptions) -> (reported: [Living], all: [Living]) {
+  private func withOutcome<Result>(
+    _ exceptions: Exceptions, _ body: (_ reported: [Living], _ all: [Living]) -> Result
+  ) -> Result {
     let root = Tree.change { _ in unsafe newRoot }
     let present = contents(of: exceptions.prepared.map { [$0] } ?? [])
-    let left = living().filter { !present.contains($0) }
+    // To look whether the objects are alive is to hold them. These may be the last references by the time that they are let go of.
+    var loaded = Garbage()
+    defer { loaded.release() }
+    let left = living(&loaded).filter { !present.contains($0) }
     var counted: [Living] = []
     var excused: [UDIContext] = []
     for living in left {
@@ -124,14 +138,19 @@ extension BindingAudit {
       if living.id == root, exceptions.tasksHoldRoot { return false }
       return unsafe !attachedTo.contains(context) && !context.isBelow(nodes)
     }
-    return (reported, left.filter { !$0.subject.wasThereBefore })
+    return body(reported, left.filter { !$0.subject.wasThereBefore })
   }
 
   /// The subjects that are alive, in order.
-  private func living() -> [Living] {
+  ///
+  /// - Parameter loaded: Comes to hold them.
+  private func living(_ loaded: inout Garbage) -> [Living] {
     let living = Tree.change { _ in
-      unsafe subjects.values.compactMap { subject in
-        subject.object.map { Living(object: $0, attachment: subject.attachment, subject: subject) }
+      unsafe subjects.values.compactMap { subject -> Living? in
+        guard let object = subject.object else { return nil }
+        let living = Living(object, subject)
+        loaded.add(object, subject.reach)
+        return living
       }
     }
     return living.sorted { $0.subject.serial < $1.subject.serial }
@@ -155,7 +174,7 @@ extension BindingAudit {
     }
     // The user's code, and so not under the lock.
     for storage in storages {
-      if let kept = storage.load() { contents.owned.insert(ObjectIdentifier(kept.made.object)) }
+      if let kept = storage.load() { contents.owned.insert(kept.objectID) }
     }
     return contents
   }

@@ -255,6 +255,7 @@ extension BindingAudit {
       element.node.bindings.forEachEntry { entry in
         guard let object = entry.object else { return }
         notePresent(object, &garbage)
+        Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
       }
       element.node.forEachOwned { notePresent($0, &garbage) }
@@ -269,6 +270,7 @@ extension BindingAudit {
         return false
       }
       // This may be the last reference now, so it must not be released under the lock.
+      Schedule.reached(.loadedToLook)
       garbage.add(object, subject.reach)
       return true
     }

@@ -94,9 +94,9 @@ func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0
 
 extension UDIExplanation {
   /// One that tells the cause alone.
-  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ cause: Cause) {
+  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
     self.init(
-      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search ?? .lineage,
+      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
       equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn,
       isInFactory: false)

@@ -42,7 +42,8 @@ extension UDIContext {
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
-      let explanation = UDIExplanation(type, entry.key.name, search, failure.cause ?? .notRegistered)
+      let explanation = UDIExplanation(
+        type, entry.key.name, search ?? self.search, failure.cause ?? .notRegistered)
       message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
     case let missing as UDILinkError: message = missing.seen(by: asker).message
     default:

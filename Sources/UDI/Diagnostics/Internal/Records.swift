@@ -47,13 +47,19 @@ enum Records {
 
   /// Notes that a binding is taken out of its context.
   ///
-  /// - Parameter end: Why, if its object is alive; nil where that is nothing to remember.
+  /// - Parameter end: Why it is taken out, which counts if its object is still alive; nil if that need not be remembered.
   static func note(_ binding: Binding, _ end: Record.End?, _ garbage: inout Garbage) {
+    let object = binding.object
+    if let object {
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: binding)
+    }
+    if let end = object == nil ? .died : end { note(binding, of: object, end) }
+  }
+
+  private static func note(_ binding: Binding, of object: AnyObject?, _ end: Record.End) {
     // Asked once more under the lock, so that nothing is noted after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
-    let object = binding.object
-    if let object { garbage.add(object, of: binding) }
-    guard let end = object == nil ? .died : end else { return }
     if node.diaryNumber == 0 {
       unsafe lastPlace += 1
       node.diaryNumber = unsafe lastPlace
@@ -85,8 +91,8 @@ enum Records {
 
   /// Notes that something is bound in a context, in the place of another binding or of none.
   ///
-  /// Of earlier ones under its key those are forgotten that are dead, because what counts is the new one, and those of the same instance,
-  /// which is back. One that is alive and is not back stays: if the new one goes, that is what is missed.
+  /// Forgets the earlier records under its key whose objects are dead, because the new binding counts now, and those of the same instance,
+  /// which is bound again. Records of other objects that are alive stay: if the new binding goes, they explain what became of those.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.diaryNumber != 0 {
@@ -94,6 +100,7 @@ enum Records {
       if let known = unsafe indices[slot] {
         let kept = known.filter { index in
           guard let object = unsafe ring[index].object else { return false }
+          Schedule.reached(.loadedToLook)
           garbage.add(object, unsafe ring[index].reach)
           return Unretained(object).address != new.form.address
         }
@@ -102,8 +109,9 @@ enum Records {
     }
     // What is bound once more is not replaced; nor is one that has died, whose successor may be in its place in memory.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
+    Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
-    note(replaced, .replaced(new.site), &garbage)
+    note(replaced, of: object, .replaced(new.site))
   }
 
   /// Those under a key in one context, the last one first.

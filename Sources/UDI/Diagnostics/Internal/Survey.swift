@@ -109,7 +109,10 @@ struct Survey {
     let answering = findings.first(where: \.answers)
     for record in Records.of(key, in: node).prefix(3) {
       let survivor = record.object
-      if let survivor { garbage.add(survivor, record.reach) }
+      if let survivor {
+        Schedule.reached(.loadedToLook)
+        garbage.add(survivor, record.reach)
+      }
       findings.append(Finding(record, of: key, isSurvivor: survivor != nil))
     }
     node.slots.forEach { slot in
@@ -220,6 +223,7 @@ extension Node {
       if let object = binding.object {
         findings.append(
           .init(kind: .live, key: key, site: binding.site, reach: binding.reach, objectType: type(of: object)))
+        Schedule.reached(.loadedToLook)
         garbage.add(object, of: binding)
       } else {
         let objectType = (binding as? DetailedBinding)?.objectType
@@ -235,7 +239,10 @@ extension Node {
           kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
           objectType: madeType,
           provider: provider, failure: provider.failure))
-      if let made { garbage.add(made.object, of: provider) }
+      if let made {
+        Schedule.reached(.loadedToLook)
+        garbage.add(made.object, of: provider)
+      }
     }
     return findings
   }

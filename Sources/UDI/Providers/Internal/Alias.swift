@@ -5,10 +5,10 @@ final class Alias: Provider, @unchecked Sendable {
   let target: Provider
   private let convert: (Made) -> Made?
   private let convertsOnMainActor: Bool
-  /// What was made of an instance that nobody keeps but those who use it. Not shown in the slot, where it would outlive that instance.
+  /// What was made of an instance that is kept alive only by those who use it. Not shown in the slot, where it would outlive the instance.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// Keeps neither alive. The instance is known by a weak reference, because another one can come to have its address.
+  /// Keeps neither alive. Refers to the instance weakly and not by its address, which another instance could get.
   private struct Derived {
     weak var origin: AnyObject?
     let entry: MadeEntry
@@ -27,7 +27,7 @@ final class Alias: Provider, @unchecked Sendable {
 
   @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
-    // The instance itself is for the main actor; elsewhere not even a reference to it may be held.
+    // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.onlyOnMainActor }
       return present
@@ -36,7 +36,7 @@ final class Alias: Provider, @unchecked Sendable {
     do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
     guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
-    // Only now: what was converted before may be given anywhere.
+    // Asked only now: what was converted before may be handed out anywhere.
     if convertsOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
     guard let converted = convert(made) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
@@ -45,9 +45,9 @@ final class Alias: Provider, @unchecked Sendable {
     }
     forgetFailure()
     let other = Tree.change { garbage -> Made? in
-      // Only of what the provider keeps; and only while both are registered.
+      // Kept only if the provider keeps the instance, and both are still registered.
       guard node != nil, let isWeak = target.keepsWeakly(made, &garbage) else { return nil }
-      // Another thread may have been faster; what it made of it is the one then.
+      // If another thread was faster, its conversion counts.
       if let other = self.made(from: made, &garbage) { return other }
       keep(converted, of: made, isWeak: isWeak, &garbage)
       return nil
@@ -55,7 +55,7 @@ final class Alias: Provider, @unchecked Sendable {
     return other ?? converted
   }
 
-  /// What was made of an instance that is kept now.
+  /// What was made of the instance that is kept now.
   private func kept() -> Made? {
     Tree.change { garbage in
       if let shown {
@@ -64,12 +64,14 @@ final class Alias: Provider, @unchecked Sendable {
       }
       guard let derived = unsafe derived, let origin = derived.origin else { return nil }
       garbage.add(derived.entry)
+      let made = derived.entry.made
+      Schedule.reached(.loadedToLook)
       garbage.add(origin, of: target)
-      return derived.entry.made
+      return made
     }
   }
 
-  /// What was made of an instance before, and is kept as long as that is.
+  /// What was made of an instance before, if it is still there.
   private func converted(from made: Made) -> Made? {
     Tree.change { garbage in self.made(from: made, &garbage) }
   }
@@ -80,6 +82,7 @@ final class Alias: Provider, @unchecked Sendable {
     if let present = shown?.made(from: original) { return present }
     guard let derived = unsafe derived, let origin = derived.origin else { return nil }
     garbage.add(derived.entry)
+    Schedule.reached(.loadedToLook)
     garbage.add(origin, of: target)
     return origin === original.object ? derived.entry.made : nil
   }
@@ -88,13 +91,14 @@ final class Alias: Provider, @unchecked Sendable {
     if let isWeak = super.keepsWeakly(made, &garbage) { return isWeak }
     guard let entry = unsafe derived?.entry, let present = entry.made else { return nil }
     garbage.add(entry)
+    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: entry)
     return present.object === made.object ? true : nil
   }
 
   /// Keeps what was made of an instance. Under the tree lock.
   ///
-  /// - Parameter isWeak: Whether the instance is kept weakly, and so what was made of it.
+  /// - Parameter isWeak: Whether the instance is kept weakly, and therefore what was made of it, too.
   private func keep(_ converted: Made, of original: Made, isWeak: Bool, _ garbage: inout Garbage) {
     guard !isWeak || !converted.isBox else { return }
     let entry = MadeEntry(converted, self, isWeak: isWeak, origin: original)

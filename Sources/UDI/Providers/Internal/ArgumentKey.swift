@@ -1,4 +1,4 @@
-/// A set of arguments, to tell the instances that one provider made apart.
+/// A set of arguments: tells apart the instances that one provider has made.
 ///
 /// The arguments' `==` is the user's, so it is called with no lock held; the hash is computed once.
 @usableFromInline

@@ -1,6 +1,6 @@
-/// Taking the types off factories with arguments, and putting them on again.
+/// Erasing the types of factories that take arguments.
 extension UDIContext {
-  /// A factory with arguments, without their types: each is cast to the one that is wanted.
+  /// Erases the types of a factory's arguments: each argument is cast to the type that the factory wants.
   @inlinable
   func erase<Dependency, First, each More>(
     _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
@@ -15,7 +15,7 @@ extension UDIContext {
     return (types, make)
   }
 
-  /// What is called after a factory with arguments, without their types.
+  /// The same for what is called after the factory.
   @inlinable
   func eraseCompletion<Dependency, First, each More>(
     _ completion: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
@@ -80,7 +80,7 @@ struct Arguments {
 
   @usableFromInline
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
-    // In two steps: an `Any` would take the optional, too.
+    // In two steps: in one, a factory that wants an `Any` would get the optional itself.
     guard let next = rest.popFirst(), let argument = next as? Argument else { throw mismatch }
     return argument
   }

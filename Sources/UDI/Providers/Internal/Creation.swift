@@ -1,22 +1,22 @@
 /// An instance that is being made, for all who want it: one thread runs the factory, the others wait for that instance alone.
 ///
-/// A set-up block that runs is one, too, which makes nothing.
+/// A running set-up block is one, too, and so is the reset of a user's storage: others wait for them, though they make nothing.
 final class Creation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
   enum Outcome {
     case made(Made)
     case failed(any Error)
-    /// Whoever waited has to look for itself.
+    /// Those who waited have to look again.
     case undecided
   }
 
-  /// What makes it; nil for a set-up block.
+  /// What makes it; nil where nothing is made.
   let provider: Provider?
   /// The thread that makes it; held, because others look at it until they know that the creation has ended.
   let maker: Resolution
-  /// Whether this happens once and for all, also when a look for a watcher causes it, see `Tidings`. A provider that failed is asked
-  /// again and again.
+  /// Whether this happens only once, even if a look for a watcher causes it (see `Tidings`). Not so once the provider has failed: it is
+  /// then asked again and again.
   let happensOnce: Bool
   /// Nil until it has ended.
   private var outcome: Outcome?
@@ -37,11 +37,11 @@ final class Creation: @unchecked Sendable {
 
   /// Gets ready to wait. Under the tree lock.
   ///
-  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself: alone, or because the maker waits, through others
-  ///   perhaps, for something that this thread makes.
+  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself: it is the maker, or the maker waits, perhaps through others,
+  ///   for something that this thread makes.
   func prepareToWait(_ resolution: Resolution) throws -> Gate {
     var chain = [self]
-    // Where a creation has ended, its maker waits no more, even if it has not woken up yet to say so.
+    // Whoever waited for a creation that has ended waits no more, even if it has not woken up yet to say so.
     while let last = chain.last, last.outcome == nil {
       if last.maker === resolution { throw ProviderFailure.cycle(Self.path(chain)) }
       guard let next = last.maker.waitingFor else { break }
@@ -54,8 +54,9 @@ final class Creation: @unchecked Sendable {
     return new
   }
 
-  /// What has to be made for what, beginning and ending with the last of the chain, which this thread makes. All other threads in
-  /// the chain wait, and cannot go on without the tree lock, so that what they are making does not change meanwhile.
+  /// The keys of a cycle, each needed to make the one before. It begins and ends with the last creation of the chain, which is this
+  /// thread's own. All other threads in the chain are waiting and cannot go on without the tree lock, so what they are making does not
+  /// change meanwhile.
   private static func path(_ chain: [Creation]) -> [KeyIdentity] {
     var path: [KeyIdentity] = []
     for creation in [chain[chain.count - 1]] + chain.dropLast() { path += creation.maker.path(from: creation) }
@@ -63,7 +64,7 @@ final class Creation: @unchecked Sendable {
     return path
   }
 
-  /// Ends it, and lets those go on who wait. Under the tree lock.
+  /// Ends it, and wakes those who wait. Under the tree lock.
   func end(_ outcome: Outcome) {
     self.outcome = outcome
     gate?.open()

@@ -1,18 +1,22 @@
 import Synchronization
 
-/// A storage of the user's, and what a holder has to know of it.
+/// A storage of the user's, and what a holder has to know about it.
 ///
 /// Its methods are the user's, so they are called with no lock held, and other threads may reset the holder before, during and after
 /// each call.
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
   let storage: any UDIStorage
-  /// What is stored now is marked with this number. Each holder has another one, and a new one after each reset, so that what was
-  /// made before, or for other arguments, is told from what is to be given. Written under the tree lock.
+  /// Marks what is stored from now on. Each holder has a number of its own, and gets a new one with each reset: so what was stored before
+  /// the reset, or for other arguments, is recognised and given to nobody. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
-  /// What those wait for who want an instance after a reset, while one from before it is being stored. Under the tree lock.
+  /// Set while an instance is being stored. If a reset comes meanwhile, those who want a newer instance wait for this. Under the tree lock.
   private(set) var storing: Creation?
-  /// Whether nobody has come to make an instance since this was last set. Under the tree lock.
+  /// The resets that have begun and have not yet emptied the storage. Nothing is made meanwhile: one of them could drop it from the
+  /// storage. Under the tree lock.
+  private(set) var resets: [Creation] = []
+  /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has found the storage
+  /// empty, the holder can go. Under the tree lock.
   var isIdle = false
 
   private static let generations = Atomic<UInt>(0)
@@ -20,8 +24,20 @@ final class CustomStorage: @unchecked Sendable {
 
   init(_ storage: any UDIStorage) { self.storage = storage }
 
-  /// What was stored before is given to nobody any more. Under the tree lock.
-  func beginGeneration() { generation.store(Self.nextGeneration, ordering: .releasing) }
+  /// Notes that a reset has begun: what was stored before is given to nobody any more. Under the tree lock.
+  fileprivate func beginReset() -> Creation {
+    generation.store(Self.nextGeneration, ordering: .releasing)
+    let reset = Creation(nil, maker: PerThread.resolution.object)
+    resets.append(reset)
+    return reset
+  }
+
+  /// Lets those go on who wait to make a newer one. Under the tree lock.
+  fileprivate func endReset(_ reset: Creation, _ garbage: inout Garbage) {
+    resets.removeAll { $0 === reset }
+    reset.end(.undecided)
+    garbage.add(reset)
+  }
 
   /// What the storage keeps, if it was stored for this holder, and since it was last reset.
   fileprivate func load() -> Made? {
@@ -46,11 +62,30 @@ final class CustomStorage: @unchecked Sendable {
   }
 }
 
+/// A storage that is to be reset as soon as the tree lock has been given back.
+struct DroppedStorage {
+  private let custom: CustomStorage
+  private let creation: Creation
+
+  /// Under the tree lock.
+  init(_ custom: CustomStorage) {
+    self.custom = custom
+    creation = custom.beginReset()
+  }
+
+  /// Not under a lock: calls the user's storage.
+  func reset() {
+    custom.storage.reset()
+    Tree.change { garbage in custom.endReset(creation, &garbage) }
+  }
+}
+
 extension Holder {
   /// What a storage of the user's keeps.
   func load() -> Made? { custom?.load() }
 
-  /// Has a storage of the user's keep what was made, unless the holder was reset meanwhile: then it goes to those who wait for it alone.
+  /// Has the user's storage keep what was made. If the holder was reset meanwhile the instance is not kept: only those who were already
+  /// waiting for it get it.
   func store(_ made: Made, _ creation: Creation) {
     guard let custom else { return }
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
@@ -61,7 +96,8 @@ extension Holder {
       return !isCurrent(creation)
     }
     guard wasReset else { return }
-    // Whoever reset it may have come before it was stored. Those who want a newer one wait until it is out again.
+    // The reset may have reached the storage before this instance did, so the storage is reset once more. Until then nobody makes a newer
+    // instance: they wait for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }
   }

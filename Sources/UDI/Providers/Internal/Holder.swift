@@ -3,7 +3,7 @@
 final class Holder: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
-  /// The provider keeps its holders, and is kept by whoever uses one.
+  /// The provider holds its holders, and whoever uses a holder holds the provider.
   private let provider: Unretained<Provider>
   let arguments: ArgumentKey?
   /// The user's own storage, for a lifetime that has one.
@@ -25,12 +25,12 @@ final class Holder: @unchecked Sendable {
     case wait(Gate, Creation)
     /// The caller is to make one, for this context, and then to call `keep` or `end`.
     case make(UDIContext, Creation)
-    /// The holder is in use no more: another one is to be asked for.
+    /// The holder is no longer in use: the caller has to ask for another one.
     case again
     case gone
   }
 
-  /// Finds what is kept, or who makes it, or says that the caller has to.
+  /// Finds what is kept, or what is being made; or else leaves it to the caller to make one.
   ///
   /// - Throws: `ProviderFailure.cycle` where waiting would have no end.
   func claim(_ context: UDIContext, _ resolution: Resolution) throws -> Claim {
@@ -39,15 +39,22 @@ final class Holder: @unchecked Sendable {
       guard let node = provider.node else { return .gone }
       if isDetached { return .again }
       custom?.isIdle = false
-      if let entry {
+      // Of what a context was provided with, and so did not make, only the provider knows. To make it once more would let go of an entry
+      // that slots still point at.
+      if let entry = entry ?? (arguments == nil ? provider.shown : nil) {
         if let made = entry.made { return .found(made) }
         self.entry = nil
         provider.forget(entry, &garbage)
         garbage.add(entry)
       }
-      // After a reset, what is still on its way into the storage has to be out of it before anything newer comes.
+      // After a reset, an older instance may still be on its way into the storage. It has to be out again before a newer one is made.
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
+      }
+      // Nor is one made before the storage has been reset. A storage may link while it is reset, though: where waiting would never end,
+      // nobody waits.
+      for reset in custom?.resets ?? [] {
+        if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       let new = Creation(provider, maker: resolution)
@@ -75,7 +82,7 @@ final class Holder: @unchecked Sendable {
     }
   }
 
-  /// Whether a creation is the one that goes on, and not one that was reset. Under the tree lock.
+  /// Whether a creation is still the current one: a reset discards it. Under the tree lock.
   func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
 
   /// Ends the making without keeping anything.
@@ -89,14 +96,16 @@ final class Holder: @unchecked Sendable {
     garbage.add(creation)
   }
 
-  /// Lets go of what is kept, and of what is being made: that goes to those who wait for it already, and the next one begins anew.
-  /// Under the tree lock.
-  func drop(_ garbage: inout Garbage) {
+  /// Lets go of what is kept, and of what is being made: that still goes to those who are waiting for it, but whoever asks from now on gets
+  /// a newer one. Under the tree lock.
+  ///
+  /// - Returns: The user's storage, to be reset when the lock was given back.
+  func drop(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil
     if let entry { garbage.add(entry) }
     entry = nil
-    custom?.beginGeneration()
+    return custom.map { DroppedStorage($0) }
   }
 
   /// Takes it out of use. Under the tree lock.
@@ -105,11 +114,12 @@ final class Holder: @unchecked Sendable {
   /// Whether nothing is being made or stored. Under the tree lock.
   var isAtRest: Bool { creation == nil && custom?.storing == nil }
 
-  /// Whether something is kept or being made, where that needs no question to a storage of the user's. Under the tree lock.
+  /// Whether something is kept or being made, as far as that is known without asking a storage of the user's. Under the tree lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let entry else { return false }
     guard let made = entry.made else { return false }
+    Schedule.reached(.loadedToLook)
     garbage.add(made.object, of: entry)
     return true
   }
@@ -119,7 +129,7 @@ final class Holder: @unchecked Sendable {
 struct Holders {
   private var withoutArguments: Holder?
   private var byArguments: [Int: [Holder]] = [:]
-  /// With how many sets of arguments those that hold nothing are next looked for.
+  /// How many sets of arguments there are when holders that hold nothing are next swept out.
   private var nextSweep = 32
 
   func find(_ digest: Int?) -> [Holder] {
@@ -148,20 +158,20 @@ struct Holders {
 
   private mutating func planSweep() { nextSweep = max(32, byArguments.count * 2) }
 
-  /// Takes the time to let go of holders whose storages, which are the user's, keep nothing any more.
+  /// Begins to sweep out holders whose storages, which are the user's, keep nothing any more.
   ///
-  /// - Returns: Those to ask, with no lock held; then `endSweep` is called. None if it is not time yet.
+  /// - Returns: The holders to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep yet.
   mutating func beginSweep() -> [Holder] {
     guard byArguments.count >= nextSweep else { return [] }
     let atRest = byArguments.values.joined().filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
-    // Nobody else until this one has ended.
+    // No other sweep begins before this one has ended.
     nextSweep = .max
     for holder in atRest { holder.custom?.isIdle = true }
     return atRest
   }
 
-  /// Lets go of holders whose storages were empty, but for those that somebody has come to since.
+  /// Lets go of holders whose storages were empty, except those that somebody has used since.
   mutating func endSweep(_ empty: [Holder], _ garbage: inout Garbage) {
     for holder in empty where holder.isAtRest && holder.custom?.isIdle == true {
       guard let digest = holder.arguments?.digest else { continue }
@@ -176,10 +186,9 @@ struct Holders {
   /// Lets go of everything that is kept.
   ///
   /// - Returns: The user's storages, to be reset when the lock was given back.
-  mutating func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
-    // They stay, for those who are on their way to them.
-    for holder in all { holder.drop(&garbage) }
-    return storages
+  mutating func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
+    // The holders themselves stay: another thread may be about to use one.
+    all.compactMap { $0.drop(&garbage) }
   }
 
   private var all: [Holder] { find(nil) + byArguments.values.joined() }
@@ -196,7 +205,7 @@ struct Holders {
 extension Provider {
   /// The holder for a set of arguments, made if there is none.
   final func holder(for arguments: ArgumentKey?) -> Holder {
-    // As with names: arguments are compared by the user's `==`, so not under the lock. And a holder makes the user's storage.
+    // Nothing of this under the lock: arguments are compared by the user's `==`, and a new holder makes the user's storage.
     var compared: [Holder] = []
     var new: Holder?
     while true {

@@ -1,7 +1,7 @@
 /// What makes a module the same as another one of its type.
 ///
-/// Nothing here is compared or let go of under a lock. What is not `Sendable` is not held at all; of such types only instances of
-/// classes are compared, which only those do who install one of the same type: on the main actor.
+/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is not held at all. Of such modules only
+/// class instances are compared, and that on the main actor: only who installs a module of the same type compares it.
 enum ModuleIdentity {
   /// All of the type are the same.
   case anyOfType
@@ -11,8 +11,9 @@ enum ModuleIdentity {
   /// - Parameter isSendable: Whether the module may be held, and compared on any thread.
   /// - Returns: Nil if the module is different from all others.
   static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
-    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
+    // Asked first, because a class may be `Hashable`, too: an instance is recognised by a weak reference, whereas a value has to be held.
     if type(of: module as Any) is AnyClass { return .instance(module as AnyObject) }
+    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
     return MemoryLayout<Module>.size == 0 ? .anyOfType : nil
   }
 }
@@ -37,7 +38,7 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether it is the module that another one of the same type is. Under the tree lock, and not for values, whose `==` is the user's.
+  /// Whether it is the same module as another one of its type. Under the tree lock, and so never for values, whose `==` is the user's.
   fileprivate func isSame(as identity: ModuleIdentity, _ garbage: inout Garbage) -> Bool {
     switch identity {
     case .anyOfType: return isAnyOfType
@@ -49,7 +50,7 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether it was an instance that is gone, so that no other one is the same. Under the tree lock.
+  /// Whether it was an instance that has died: no module is the same as that any more. Under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard value == nil, !isAnyOfType else { return false }
     guard let instance else { return true }
@@ -58,7 +59,7 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// The installing of modules in a context, by one thread: the lifetime that the module on its turn has for what names none.
+/// A module that a thread is installing in a context, and the default lifetime that it has meanwhile.
 struct Installation {
   let thread: Resolution
   /// What the context had when the outermost `install` began.
@@ -87,7 +88,7 @@ extension UDIContext {
     }
   }
 
-  /// Notes that a module is installed by this thread; or waits until another one has done that.
+  /// Notes that this thread installs a module, or waits until another thread has installed the same one.
   ///
   /// - Returns: Nil if the same one is installed already, or this thread is in the middle of that.
   private func begin(_ type: Any.Type, _ identity: ModuleIdentity, _ thread: Resolution) -> InstalledModule? {
@@ -129,7 +130,7 @@ extension UDIContext {
     }
   }
 
-  /// Waits until another thread has installed a module. Not where that would have no end.
+  /// Waits until another thread has installed a module; not where that would never end.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
     let waiting = Tree.change { _ -> (gate: Gate, creation: Creation)? in
       guard let creation = module.creation, let gate = try? creation.prepareToWait(thread) else { return nil }

@@ -1,4 +1,4 @@
-/// What a provider made, as an entry: what slots point at in its place.
+/// What a provider made, as an entry: slots point at it in the provider's place.
 class MadeEntry: Entry, @unchecked Sendable {
   // Unchecked: it adds what is constant until the end.
 
@@ -7,7 +7,7 @@ class MadeEntry: Entry, @unchecked Sendable {
   /// Written in `init` and `deinit` alone.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// The instance that this one was made of, where that is another one; it is not held.
+  /// The address of the instance that this one was made of, where an alias made it; the instance is not held.
   private let origin: UInt?
 
   /// - Parameters:
@@ -29,7 +29,7 @@ class MadeEntry: Entry, @unchecked Sendable {
   }
 
   deinit {
-    // Its context, which anybody may let go of, has owned it.
+    // Its context owned it, and that can be let go of on any thread.
     guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
     releaseOnMainActor(consume owned)
   }

@@ -3,13 +3,17 @@ extension Node {
   /// Registers a provider. One under the same key is replaced, with everything that it made.
   ///
   /// - Returns: The user's storages to be reset when the lock was given back.
-  func register(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
-    guard !isInert else { return [] }
+  func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
-      // A dead one would stand in the way until it is touched, which this is.
-      if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }
+      // A dead one is withdrawn here: it would hide the provider.
+      if let object = binding.object {
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: binding)
+      } else {
+        binding.withdraw(&garbage)
+      }
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
@@ -39,7 +43,7 @@ extension Node {
   /// Takes a provider out.
   ///
   /// - Returns: The user's storages to be reset when the lock was given back.
-  func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
+  func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
     Tree.telling(.of(provider)) { showProvided(provider.key) }
@@ -47,7 +51,7 @@ extension Node {
   }
 
   /// Ends a provider that is no longer in the table, and with it the other types that it serves.
-  private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [any UDIStorage] {
+  private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
     if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
     for alias in provider.takeAliases() {
@@ -69,8 +73,8 @@ extension Node {
   }
 
   /// Lets go of all providers, when the context goes: what they made is released with the result.
-  func dropProviders(_ garbage: inout Garbage) -> [any UDIStorage] {
-    var storages: [any UDIStorage] = []
+  func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
+    var storages: [DroppedStorage] = []
     var all: [Provider] = []
     providers.forEach { all.append($0.provider) }
     providers = CompactTable()

@@ -1,7 +1,7 @@
-/// Something that a context answers a key with whatever else it has: for `UDITesting`.
+/// What a context answers a key with, whatever else it has: for `UDITesting`.
 ///
-/// What is bound, registered and made under the key meanwhile goes on as ever, and shows when the override ends. Of several the one that began
-/// last is the answer, and they may end in any order.
+/// What is bound, registered and made under the key meanwhile is kept as usual, and is found again when the override ends. Of several
+/// overrides the one that began last counts; they may end in any order.
 package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
@@ -47,7 +47,7 @@ package final class Override: Sendable {
 final class Substitute: MadeEntry, @unchecked Sendable {
   // Unchecked: it adds a constant.
 
-  /// Held: an entry refers to its provider without that.
+  /// Held here, because an entry does not hold its provider.
   private let provider: Provider
 
   fileprivate init(_ made: Made, _ provider: Provider) {
@@ -59,12 +59,12 @@ final class Substitute: MadeEntry, @unchecked Sendable {
 }
 
 extension Node {
-  /// What is to be found here under a key in any case. Under the tree lock.
+  /// The override that is in force for a key. Under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? overrides.last { $0.keyID == key } : nil
   }
 
-  /// The place of what this node has under a key among what it has at all. Under the tree lock.
+  /// The serial number of what this node has under a key; a new one if there is nothing. Under the tree lock.
   fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
     if let present = heldBinding(key) ?? provider(key.id) { return present.serial }
     defer { nextSerial &+= 1 }

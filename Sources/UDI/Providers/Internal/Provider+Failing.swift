@@ -10,16 +10,23 @@ final class FactoryFailure: Sendable {
   }
 
   let reason: Reason
-  /// The types of the arguments that the factory was given.
+  /// The types of the arguments that the factory was given; where it returned nil, those that it wants.
   let argumentTypes: [Any.Type]
+  /// When that was. If the factory returned nil several times in a row: when it first did.
   let time: ContinuousClock.Instant
+
+  /// Says that a factory returned nil, whatever it was given: so there is nothing new to note if it does so again.
+  init(nilOf provider: Provider) {
+    reason = .returnedNil
+    argumentTypes = provider.argumentTypes
+    time = .now
+  }
 
   /// Not under a lock: an error describes itself by code of the user's.
   ///
   /// - Returns: Nil where the fault is the caller's: the factory did not run.
   init?(_ error: any Error, _ arguments: [Any]) {
     switch error {
-    case ProviderFailure.returnedNil: reason = .returnedNil
     case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: reason = .threw(missing.summary)
@@ -29,7 +36,7 @@ final class FactoryFailure: Sendable {
     time = .now
   }
 
-  /// An error may describe itself with all that a server sent, and this is kept.
+  /// Shortens a message, because it is kept: an error may describe itself with everything that a server sent.
   private static func shortened(_ text: String) -> String {
     let limit = 1000
     guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
@@ -42,7 +49,7 @@ final class FactoryFailure: Sendable {
   var message: String {
     switch reason {
     case .threw(let text): text
-    case .returnedNil: "it returned nil"
+    case .returnedNil: "it returned nil, and nothing else since"
     case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).name) made does not conform"
     }
   }
@@ -51,14 +58,30 @@ final class FactoryFailure: Sendable {
 extension Provider {
   /// Notes that the factory failed. Not under a lock.
   final func noteFailure(_ error: any Error, _ arguments: [Any]) {
-    guard let failure = FactoryFailure(error, arguments) else { return }
+    if case ProviderFailure.returnedNil = error { return noteNil() }
+    if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
+  }
+
+  /// Notes that the factory returned nil. That can be a frequent answer, so it takes no lock where it is noted already.
+  private final func noteNil() {
+    // If a class is known, the next success could end the quick way, which would not forget the failure.
+    if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
+      plainClass.load(ordering: .sequentiallyConsistent) == 0,
+      plainClassInFirstWord.load(ordering: .sequentiallyConsistent) == 0
+    {
+      return
+    }
+    note(FactoryFailure(nilOf: self), .returnedNil)
+  }
+
+  private final func note(_ failure: FactoryFailure, _ outcome: Outcome) {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = failure
-      hasFailed.store(true, ordering: .sequentiallyConsistent)
+      lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
     }
-    // Sends the next success the longer way, on which the failure is forgotten. After the flag, which whoever stores a class there reads
-    // afterwards: so no class stays there while there is a failure to forget.
+    // Makes the next success take the longer way, where it forgets the failure. After the outcome was stored: whoever stores a class reads
+    // the outcome afterwards, so no class stays known while there is a failure to forget.
     plainClass.store(0, ordering: .sequentiallyConsistent)
     plainClassInFirstWord.store(0, ordering: .sequentiallyConsistent)
   }
@@ -66,7 +89,7 @@ extension Provider {
   /// Forgets the last failure, because the factory has made something.
   @inline(__always)
   final func forgetFailure() {
-    if hasFailed.load(ordering: .sequentiallyConsistent) { dropFailure() }
+    if lastOutcome.load(ordering: .sequentiallyConsistent) != .made { dropFailure() }
   }
 
   @inline(never)
@@ -74,7 +97,7 @@ extension Provider {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = nil
-      hasFailed.store(false, ordering: .sequentiallyConsistent)
+      lastOutcome.store(.made, ordering: .sequentiallyConsistent)
     }
   }
 

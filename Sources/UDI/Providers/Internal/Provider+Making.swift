@@ -9,7 +9,7 @@ extension Provider {
     /// The context that the factory gets.
     @usableFromInline let context: UDIContext
     let resolution: Unretained<Resolution>
-    /// What will keep it, and what others wait for; nil where nothing will.
+    /// What will keep it, and what others wait for; nil where it is not kept.
     let keeping: (holder: Holder, creation: Creation)?
     /// Held for the `Resolution.Frame`.
     let arguments: ArgumentKey?
@@ -22,9 +22,9 @@ extension Provider {
   enum Step {
     /// It is there.
     case found(Made)
-    /// It has to be made, and then `end` called, or `fail`.
+    /// The caller is to make it, and then to call `end` or `fail`.
     case make(Making)
-    /// The provider was taken out meanwhile: to be looked up again.
+    /// The provider was taken out meanwhile: the caller is to look up again.
     case gone
   }
 
@@ -34,7 +34,7 @@ extension Provider {
   ///   - context: The context that asks.
   ///   - arguments: For the factory.
   ///   - isFresh: Whether one is to be made in any case, and not kept.
-  /// - Throws: `ProviderFailure`, or what the thread threw that made the instance this one waited for.
+  /// - Throws: `ProviderFailure`; or, where another thread made the instance, what was thrown there.
   @usableFromInline
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
@@ -82,6 +82,7 @@ extension Provider {
       case .gone: return .gone
       case .again: holder = self.holder(for: arguments)
       case .wait(let gate, let creation):
+        Schedule.reached(.waits)
         gate.wait()
         switch creation.takeOutcome(resolution.object) {
         case .made(let made): return .found(made)
@@ -136,10 +137,10 @@ extension Provider {
   /// - Returns: The error.
   @usableFromInline
   final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
-    // First, so that who waits for the instance finds the failure noted.
+    // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
     let error = passOn(error)
-    // Of a cycle others may be no part: they look for themselves, and get an answer that begins with what they asked for.
+    // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
     if let (holder, creation) = making.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
@@ -157,24 +158,23 @@ extension Provider {
 }
 
 extension Provider {
-  /// Refuses arguments that may not be `Sendable` where the factory was promised that they are: a nonisolated one, which could send them
-  /// elsewhere.
+  /// Refuses arguments that may not be `Sendable` for a factory that was promised that they are, and could send them elsewhere. Every factory
+  /// that makes something `Sendable` was promised that.
   ///
   /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
-  /// - Throws: `ProviderFailure.argumentsNotSendable`.
+  /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
-    // What another type is served from gets them.
+    // Of an alias, the provider that it serves from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
-    guard reach == .mainActor, self.reach == .anywhere, !isOnMainActor, arguments.count == argumentTypes.count else {
-      return
-    }
+    guard reach == .mainActor, self.reach == .anywhere, arguments.count == argumentTypes.count else { return }
     for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.argumentNotSendable(type(of: argument))
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the type it is wanted as is. That holds where it is of this very type, and the type has no
-  /// parts: `any P & Sendable`, or an array of those, is not told from `any P` when the program runs.
+  /// Whether a value is certainly `Sendable`, given that the wanted type is. It is if it is of that very type, and the type's name has
+  /// neither `<` nor `(` in it: at run time `any P & Sendable` cannot be told from `any P`, nor an array of the one from an array of the
+  /// other. That also refuses `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
   }
@@ -183,10 +183,9 @@ extension Provider {
 // MARK: - The fast way, for what is made for the context that asks
 
 extension Entry {
-  /// Begins to make an instance by a `Factory` of this very type, of which the graph has none: after it `endQuick` is called, or
-  /// `failQuick`.
+  /// Begins to make an instance with a `Factory` of this very type, if the graph has none. The caller then calls `endQuick` or `failQuick`.
   ///
-  /// - Returns: Nil where it is no such factory, or has to be begun in the ordinary way.
+  /// - Returns: Nil where it is no such factory, or `begin` has to be called.
   @usableFromInline
   final func beginQuick(
     _ context: UDIContext, of type: Any.Type, _ reach: Reach
@@ -197,7 +196,7 @@ extension Entry {
     guard provider.isQuick else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
-      // At length, where that is found.
+      // `begin` finds that.
       if resolution.read({ $0.shares(provider.id) }) { return nil }
     }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
@@ -206,14 +205,14 @@ extension Entry {
 }
 
 extension Provider {
-  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object in a form that has to be
-  /// cast. Not where it is known that all it makes are objects.
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to be cast. Not if the
+  /// provider is known to make only objects.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
     plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
   }
 
-  /// Ends the making of an instance of a class that was made before and takes no part in the tree: that is, mostly.
+  /// Ends the making of an instance whose class is that of the one before and takes no part in the tree. That is the most frequent case.
   ///
   /// - Parameters:
   ///   - memory: Where the instance is.
@@ -269,41 +268,58 @@ extension Provider {
     form.borrowed.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == plainClass.load(ordering: .relaxed)
   }
 
-  final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
+  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
+  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
     guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
     attach(made.object, to: context, isOwned: isOwned)
   }
 
-  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
+    guard let member = member(object, for: context) else { return }
+    let attachment = member._attachedContext
+    let isNew = Tree.change { garbage in
+      attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &garbage)
+    }
+    if isNew { member.didAttachContext() }
+  }
+
+  /// An object that is to be attached to a context, if it takes part in the tree and can be attached here.
+  final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     let facts = TypeToken.of(type(of: object)).facts
-    if facts.contains(.isClassified), !facts.contains(.isObject) { return notePlainClass(of: object) }
+    if facts.contains(.isClassified), !facts.contains(.isObject) {
+      notePlainClass(of: object)
+      return nil
+    }
     // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
     // cannot elsewhere.
-    guard let member = (object as Any) as? any UDIObject else {
-      if !(object is any UDIObject) {
-        TypeToken.note(.isClassified, of: type(of: object))
-        notePlainClass(of: object)
-      }
-      return
+    if let member = (object as Any) as? any UDIObject { return member }
+    if object is any UDIObject {
+      reportUnattached(object, to: context)
+    } else {
+      TypeToken.note(.isClassified, of: type(of: object))
+      notePlainClass(of: object)
     }
-    let attachment = member._attachedContext
-    if let present = attachment.context {
-      // The factory did it.
-      if isOwned { attachment.setOwner(context) }
-      withExtendedLifetime(present) {}
-      return
-    }
-    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()))
-    if isOwned { attachment.setOwner(context) }
-    attachment.attach(object, to: context, at: site)
-    member.didAttachContext()
+    return nil
+  }
+
+  /// Says that an object takes part in the tree, but cannot be attached here. To attach it on its actor, later, would be no help: whoever
+  /// gets it now would get it unattached.
+  private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
+    let name = TypeIdentity.of(type(of: object)).name
+    let path = context.change { node, _ in node.fullPath }
+    UDIReporter.current.report(
+      .notAttached,
+      """
+      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
+      mostly the main actor, and it was made elsewhere. Make or provide it on the main actor: register it with `registerOnMainActor`, \
+      for example.
+      """, at: site)
   }
 
   /// Notes that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
-    // In one order with the flag that `forgetFailure` reads next: see `noteFailure`.
+    // In one order with the outcome that `forgetFailure` reads next: see `noteFailure`.
     plainClass.store(plain, ordering: .sequentiallyConsistent)
     if TypeToken.of(madeType).facts.contains(.holdsReferences) {
       plainClassInFirstWord.store(plain, ordering: .sequentiallyConsistent)

@@ -55,8 +55,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
   private let details: Offer.Metadata?
   override final var metadata: (any Sendable)? { details?.value }
-  /// Tells it from all other providers that there are and were: by its address alone a later one could be taken for it. Settled when
-  /// the provider comes into a context.
+  /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
+  /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   /// Whether its factory may only run on the main actor.
   let isOnMainActor: Bool
@@ -64,7 +64,7 @@ class Provider: Entry, @unchecked Sendable {
   let completes: Bool
   /// The types of its factory's arguments, where it takes some.
   private let argumentTypesIfAny: [Any.Type]?
-  /// Whether it is a `Factory`, which a shell that knows the type calls itself.
+  /// Whether it is a `Factory`, which inlined code that knows the type calls directly.
   let isFactory: Bool
 
   @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
@@ -76,8 +76,15 @@ class Provider: Entry, @unchecked Sendable {
   let plainClassInFirstWord = Atomic<UInt>(0)
   @exclusivity(unchecked) private final var uncheckedLastFailure: FactoryFailure?
   private let usesDefaultLifetime: Bool
-  /// Whether there is a `lastFailure`, to be asked without a lock.
-  let hasFailed = Atomic<Bool>(false)
+  /// What the factory did last.
+  enum Outcome: UInt8, AtomicRepresentable {
+    /// It made something, or has not run yet: there is no `lastFailure`.
+    case made
+    case threw
+    case returnedNil
+  }
+  /// What `lastFailure` says, to be asked without a lock.
+  let lastOutcome = Atomic<Outcome>(.made)
 
   init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
     PerThread.prepare()
@@ -119,11 +126,12 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls what is to be called at the end of the outermost link.
   func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
 
-  /// Whether it keeps something that it made without arguments, and then whether weakly. Under the tree lock.
+  /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
-  /// - Returns: Nil if it does not keep it, or no more.
+  /// - Returns: Nil if it does not keep it, or no longer does.
   func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.made else { return nil }
+    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
     return present.object === made.object ? shown.owned == nil : nil
   }
@@ -165,7 +173,7 @@ extension Provider {
     set { unsafe uncheckedLastFailure = newValue }
   }
 
-  /// Whether an instance that it was to keep could not be made once.
+  /// Whether it has ever failed to make an instance that it was to keep.
   final var hasEverFailed: Bool {
     get { unsafe uncheckedHasFailed }
     set { unsafe uncheckedHasFailed = newValue }
@@ -186,7 +194,7 @@ extension Provider {
   /// What its context answers with now: what it made and keeps, else the provider itself.
   final var current: Entry { shown ?? self }
 
-  /// The other types that it serves, which it then serves no more.
+  /// Stops serving other types, and returns them.
   final func takeAliases() -> [Alias] {
     let taken = aliases
     aliases = []
@@ -204,7 +212,7 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
     if sharing == .graph, isFactory { kind = .graphProvider }
-    // What was there before the provider comes with it.
+    // What it kept before it was registered comes with it.
     comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node
@@ -216,7 +224,7 @@ extension Provider {
   /// Leaves its context, which has let go of it, and lets go of everything it made.
   ///
   /// - Returns: The storages of the user's, to be reset when the lock was given back.
-  final func leave(_ garbage: inout Garbage) -> [any UDIStorage] {
+  final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(&garbage)
     node = nil
     garbage.add(self)
@@ -226,13 +234,13 @@ extension Provider {
   /// Lets go of everything that was made. What is being made now goes to those who wait for it, and is not kept.
   ///
   /// - Returns: The storages of the user's, to be reset when the lock was given back.
-  final func drop(_ garbage: inout Garbage) -> [any UDIStorage] {
+  final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     return holders?.drop(&garbage) ?? []
   }
 
-  /// Puts something that was made in the provider's place.
+  /// Shows what was made in the provider's place.
   final func show(_ entry: MadeEntry) {
     entry.node = node
     entry.serial = serial
@@ -241,7 +249,7 @@ extension Provider {
     Tree.telling(.keeping) { node?.showProvided(key) }
   }
 
-  /// Comes back into its place.
+  /// Shows the provider again, in place of what was made.
   final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
@@ -256,12 +264,12 @@ enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
   case onlyOnMainActor
-  /// An argument may not be `Sendable`, as the factory was promised; its type.
+  /// An argument may not be `Sendable`, although the factory was promised that it is; the argument's type.
   case argumentNotSendable(Any.Type)
   /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.
   case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
-  /// Which cannot tell apart what has to be kept for them.
+  /// The types of arguments that are not `Hashable`: what is kept for them could not be told apart.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
   /// There is nothing any more.

@@ -8,14 +8,14 @@
 final class Resolution {
   /// A factory that runs.
   struct Frame {
-    // The link that runs it holds all of them; for a completion's, `completions` does.
+    // The link that runs the factory holds all of them. Those of a completion are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
     let arguments: Unretained<ArgumentKey>?
   }
 
-  /// The factories that run, the outermost first. Written by the thread alone; other threads read it under the tree lock while this
-  /// one waits, which it says under the same lock.
+  /// The factories that run, the outermost first. Written by this thread alone. Other threads read it, under the tree lock, only while this
+  /// one waits; it notes that under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
   /// The thread's stack, once it was asked for.
@@ -67,7 +67,7 @@ final class Resolution {
     let arguments: [Any]
     /// Tells the arguments apart.
     let key: ArgumentKey?
-    /// The completion during which it was made, by its place among all.
+    /// The completion during which it was made: its index in `completions`.
     fileprivate var cause: Int?
     /// Whether it was made in a look for a watcher.
     fileprivate var isLooking = false
@@ -88,7 +88,8 @@ final class Resolution {
     static func hash(_ key: UInt) -> UInt { scrambled(key) }
   }
 
-  /// By provider and the hash of the arguments, which are compared with no access to this under way: their `==` is the user's.
+  /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary: their `==` is the
+  /// user's.
   private struct GraphKey: Hashable {
     let provider: UInt
     let digest: Int
@@ -98,16 +99,16 @@ final class Resolution {
 // MARK: - The factories that run
 
 extension Resolution {
-  /// So often may a factory be inside itself, with other arguments or contexts each time, before that is taken for a cycle.
+  /// How often a factory may be nested in itself, with other arguments or contexts each time, before that counts as a cycle.
   private static var deepestNesting: Int { 200 }
-  /// So many factories inside one another are taken for one that registers itself anew, however much stack is left.
+  /// How many factories may be nested, however much stack is left. Where there are more, one probably registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
   /// Notes that a factory begins.
   ///
   /// - Parameters:
   ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
-  ///   - isFresh: Whether it makes another instance in any case, which nobody shares.
+  ///   - isFresh: Whether it makes a new instance in any case, which nobody shares.
   /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
   ///   instance, the same context; or if too many run.
   @inline(__always)
@@ -134,8 +135,9 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // Whoever waits for an instance that it makes itself is found before: `Creation.prepareToWait`. And where the graph shares
-      // nothing yet, the completion that runs is that of a fresh instance.
+      // If the instance is kept, this is no cycle: a thread that would wait for what it makes itself has been found by
+      // `Creation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
+      // none, so the completion is that of a fresh one.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance, for whichever context it was made.
@@ -155,9 +157,9 @@ extension Resolution {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
-    // Code that brought a stack of its own is somewhere else; nobody knows how much of that is left.
+    // Some code runs on a stack of its own; nobody knows how much of that is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // What the error needs, and whatever factories do between two looks.
+    // Enough for the error, and for what factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
@@ -198,10 +200,10 @@ extension Resolution {
   /// The memory of graphs up to this size is kept from one link to the next.
   private static var keptCapacity: Int { 64 }
 
-  /// Calls the completions; one may link more, whose completions come behind.
+  /// Calls the completions. One may link more; the completions of those are appended.
   ///
-  /// While one runs, there is a frame for what it completes, and outside that one for each completion that led to it. So
-  /// completions that make each other for ever are found as factories are that do.
+  /// While one runs there is a frame for what it completes and, around that, one for each completion that led to it. So completions that
+  /// make each other for ever are found like factories that do.
   ///
   /// - Returns: Those that were called, to be released.
   private func complete() -> [Completion] {
@@ -257,7 +259,7 @@ extension Resolution {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
-  /// The keys of the factories that run, from the one on that makes something.
+  /// The keys of the factories that run, beginning with the one that a creation belongs to.
   func path(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
@@ -277,7 +279,7 @@ extension Resolution {
     return true
   }
 
-  /// Whether something is shared of what a provider made without arguments.
+  /// Whether the graph shares something that a provider made without arguments.
   func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
@@ -305,7 +307,7 @@ extension Resolution {
   }
 }
 
-/// The frames of one thread. Memory of its own, because an array asks at each change whether somebody shares it.
+/// The frames of one thread. Not an array, which checks at each change whether its memory is shared.
 @safe
 private struct FrameStack: ~Copyable {
   private var frames: UnsafeMutablePointer<Resolution.Frame>
@@ -317,7 +319,7 @@ private struct FrameStack: ~Copyable {
 
   deinit { unsafe frames.deallocate() }
 
-  /// Whether there are so many factories inside one another that the stack is to be looked at.
+  /// Whether so many factories are nested that the stack has to be checked.
   @inline(__always)
   var isDeep: Bool { count >= 16 }
 

@@ -6,7 +6,7 @@ struct LastGiven {
 
   /// Notes what a lookup gives.
   ///
-  /// - Returns: Whether it is something else than the last time. A value made by a provider always is.
+  /// - Returns: Whether it differs from the last time. A value that a provider made always does.
   mutating func note<Dependency>(_ found: Dependency?) -> Bool {
     let new = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

@@ -1,22 +1,22 @@
-/// Where the answer to a watcher's last look came from: tells whether a provider that it comes to next is worth asking.
+/// Where the answer to a watcher's last look came from. It decides whether a provider that the next look finds is worth asking.
 struct LastLook {
   private enum Source {
     /// There was nothing at all.
     case nothing
     /// An object that somebody bound.
     case bound
-    /// An object that a look for some watcher brought. What is behind it may be any provider up to the one with this number.
+    /// An object that came from a look for some watcher. Any provider up to the one with this number may be behind it.
     case broughtByLook(newestProvider: UInt)
     /// A provider, by its `id`: it made the answer, or kept it, or failed.
     case provider(UInt)
   }
 
   private var source = Source.nothing
-  /// What a provider keeps a value in, which tells the value from the next one.
+  /// The box in which a provider keeps a value: another value has another box.
   private weak var box: AnyObject?
 
-  /// Whether a look that has nothing made asks this entry all the same: a provider that is new to the watcher and did not come from a
-  /// look, or a box with another value.
+  /// Whether even a look that makes nothing asks this entry: it is a provider that is new to the watcher and did not come from a look, or a
+  /// box with another value.
   func isNew(_ entry: Entry) -> Bool {
     if let made = entry as? MadeEntry { return made.owned !== box }
     guard let provider = entry as? Provider else { return true }
@@ -36,7 +36,7 @@ struct LastLook {
         return provider.shown?.owned
       }
       guard let made = entry as? MadeEntry else { return nil }
-      // Taken out meanwhile, and its provider with it, perhaps: then any other one is new.
+      // If it was taken out meanwhile, its provider may be gone, too: then any other provider is new.
       source = made.node == nil ? .bound : .provider(made.maker.id)
       return made.owned
     }
@@ -46,7 +46,7 @@ struct LastLook {
   ///
   /// - Parameters:
   ///   - node: Where the lookup begins.
-  ///   - isKeptOnly: Whether the look has nothing made, and so leaves open what is behind an object that a look brought.
+  ///   - isKeptOnly: Whether the look makes nothing, and so does not find out what is behind an object that came from a look.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return source = .nothing }

@@ -1,5 +1,5 @@
-/// The watchers that a change is of interest to. They are woken when it is let go of, as part of the change's garbage: waking runs
-/// code of the user's, an executor's for example.
+/// The watchers that a change concerns. They are woken when this is released with the change's garbage, and so under no lock: waking runs
+/// the user's code, for example an executor's.
 final class News {
   var watchers: [(Watcher, Tidings)]
   init(_ first: (Watcher, Tidings)) { watchers = [first] }
@@ -8,17 +8,17 @@ final class News {
 
 /// What a watcher is told.
 ///
-/// To look for a watcher can change the tree: a provider makes an instance, which binds itself, for example, and is withdrawn when the
-/// consumer drops it. If watchers answered such changes with a full look each, a consumer would keep itself busy for ever, although
-/// nobody else changes anything. So what comes from a look is marked (`Entry.comesFromLook`), and watchers are told of it as `.keeping`
-/// when it appears and when it goes, whoever causes that. What has always been there, or is done once and for all, is not marked: what
-/// set-up blocks do, and what happens while a context makes an instance that it keeps.
+/// A look for a watcher can change the tree: a provider makes an instance, for example, which binds itself, and is withdrawn when the
+/// consumer drops it. If each of these changes led to another full look, a consumer would keep itself busy for ever although nobody else
+/// changes anything. So what comes from a look is marked (`Entry.comesFromLook`), and when it appears or goes, whoever causes that,
+/// watchers are told `.keeping` only. What happens only once is not marked: what set-up blocks do, and what happens while a context makes
+/// an instance that it keeps.
 enum Tidings {
   /// A lookup may give another answer.
   case change
-  /// What is there may be something else. The watcher looks at that, and has nothing made.
+  /// There may be another instance. The watcher looks at what is there, and makes nothing.
   case keeping
-  /// Nothing: a provider has let go of what it kept, and would make the next one when it is asked.
+  /// Nothing: a provider has let go of what it kept, and makes the next one when it is asked.
   case nothing
 }
 

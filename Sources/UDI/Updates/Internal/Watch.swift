@@ -19,7 +19,7 @@ final class Watch: Sendable {
   /// - Returns: The context to look up from, and what is seen then; nil if the context is gone, or the task cancelled.
   nonisolated(nonsending) func nextChange(after seen: Watcher.Told) async -> (UDIContext, Watcher.Told)? {
     guard let change = await watcher.nextChange(after: seen), let context = unsafe watched else { return nil }
-    // The lookup may take another way than before. Entered first and looked up afterwards, so that no change falls in between.
+    // The lookup may go through other contexts than before. It is entered before the lookup, so that no change is missed in between.
     context.change { node, _ in node.enter(watcher) }
     return (context, change)
   }
@@ -28,7 +28,7 @@ final class Watch: Sendable {
   ///
   /// - Parameters:
   ///   - isKeptOnly: Whether to look only at what is there, and ask no provider but one that is new to the watcher.
-  ///   - last: What the last look came to, which becomes this one.
+  ///   - last: What the last look found; replaced by what this one finds.
   /// - Returns: What is found; an outer nil where that is nothing new.
   func lookUp<Dependency>(
     _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -54,7 +54,7 @@ final class Watch: Sendable {
       last.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
-    // A context gives the others to nobody: it cleans up, and has set-up blocks run.
+    // The last two never come from a context, which withdraws what is dead, and runs set-up blocks.
     case .written, .nothing, .dead, .asleep: break
     }
     context.withNode { last.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }

@@ -1,7 +1,7 @@
-/// Somebody who wants to know when what a lookup gives may have changed.
+/// Notices when a lookup may give another answer than before.
 ///
-/// It is told *that*, never *what*: it counts changes, and whoever waits looks up anew. So a slow consumer costs no memory, nothing is
-/// looked up that nobody asks for, and to be told once too often does no harm.
+/// It is told *that* something has changed, never *what*: it counts changes, and whoever waits looks up again. So a slow consumer costs no
+/// memory, nothing is looked up unless somebody asks, and being told once too often does no harm.
 final class Watcher: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock, or by the watcher's own.
 
@@ -22,7 +22,7 @@ final class Watcher: @unchecked Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   fileprivate let lock = Lock()
-  /// How often it has been told what.
+  /// How often it has been told of a change, and how often of something else that is there.
   struct Told: Equatable {
     var changes: UInt = 0
     var keepings: UInt = 0
@@ -71,7 +71,7 @@ extension Watcher {
     return lock.withLock { hasEnded || Task.isCancelled ? nil : told }
   }
 
-  /// Lets those go on who wait. Not under a lock.
+  /// Wakes those who wait. Not under a lock.
   func wake(_ tidings: Tidings) {
     let continuations = lock.withLock {
       if tidings == .keeping { told.keepings += 1 } else { told.changes += 1 }
@@ -97,7 +97,7 @@ extension Watcher {
 }
 
 extension Node {
-  /// Enters a watcher wherever something may happen that changes what its lookup, which begins here, gives.
+  /// Enters a watcher whose lookup begins here wherever something can happen that changes the answer.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     unsafe Watcher.count += 1
@@ -133,14 +133,14 @@ extension Node {
     }
   }
 
-  /// Tells those whose lookup begins here, and takes the direction that the context says.
+  /// Tells those whose lookup begins here and takes the context's own search, which has changed.
   func tellWatchersOfSearch() {
     for concerned in watchers.values {
       for watcher in concerned.values where watcher.search == nil && watcher.places.first == self { Tree.tell(watcher) }
     }
   }
 
-  /// Tells those who watch a key here, and those who may find here what they watch further up.
+  /// Tells those who watch a key here, and those further up whose lookups may find it here.
   func tellWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if isWatched { tellWatchers(of: key, .here) }
@@ -168,13 +168,13 @@ extension Node {
     }
   }
 
-  /// Lets the watchers go, when the context does.
+  /// Lets go of the watchers when the context goes.
   @inline(never)
   func endWatching() {
     for concerned in watchers.values {
       for watcher in concerned.values {
         if watcher.places.first == self { watcher.end() }
-        // A chain goes from the top, which is the last place.
+        // A chain of contexts goes from the top down, and the top is the last place.
         if watcher.places.last == self { watcher.places.removeLast() } else { watcher.places.removeAll { $0 == self } }
         Tree.tell(watcher)
       }
@@ -199,7 +199,7 @@ extension Watcher {
 }
 
 #if DEBUG
-  /// For tests: what those do who watch from here.
+  /// For tests: the state of those who watch from here.
   extension UDIContext {
     /// Whether all of them have seen every change, and wait for the next one.
     package var consumersAreWaiting: Bool {

@@ -40,3 +40,8 @@ class WeakEntry: @unchecked Sendable {
     return .written
   }
 }
+
+extension WeakEntry: CustomReflectable {
+  /// Nothing: a mirror can be made anywhere, and the object may belong to the main actor.
+  @usableFromInline final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
+}

@@ -1,0 +1,145 @@
+import Synchronization
+import UDI
+
+protocol Thing: AnyObject, Sendable {}
+protocol Other: AnyObject, Sendable {}
+
+/// A value whose hash is that of half of all others, and whose `==` uses the tree: as a name, and as an argument.
+final class Nosy: Hashable, Sendable {
+  private let number: Int
+  private let root: UDIContext
+
+  init(_ number: Int, _ root: UDIContext) {
+    self.number = number
+    self.root = root
+  }
+
+  deinit { root.unbind((any Other).self, named: "nosy") }
+
+  static func == (left: Nosy, right: Nosy) -> Bool {
+    _ = left.root.link((any Service).self, search: .local)
+    return left.number == right.number
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(number % 2) }
+}
+
+/// A storage that uses the tree.
+final class NosyStorage: UDIStorage {
+  private let kept = Mutex<UDIMade?>(nil)
+  private let root: UDIContext
+  init(_ root: UDIContext) { self.root = root }
+
+  func load() -> UDIMade? {
+    _ = root.link((any Service).self, search: .local)
+    return kept.withLock { $0 }
+  }
+
+  func store(_ made: UDIMade) { replace(with: made) }
+  func reset() { replace(with: nil) }
+
+  private func replace(with made: UDIMade?) {
+    // Let go of after the lock was given back.
+    let old = kept.withLock { kept in
+      defer { kept = made }
+      return kept
+    }
+    withExtendedLifetime(old) {}
+  }
+}
+
+/// Is bound as a thing, and binds a part besides.
+final class Oddity: UDIObject, Thing, Other {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {
+    bind(self, as: (any Thing).self)
+    multiBind(Plain(), as: (any Part).self, named: "passing")
+  }
+}
+
+/// What few programs do: under types of its own, so that it can be checked that nothing is left in the end.
+final class Odds: Sendable {
+  private let field: Field
+  private let lifetimes: [UDILifetime]
+  private let consumers = Mutex<[Task<Void, Never>]>([])
+
+  init(_ field: Field) {
+    self.field = field
+    let root = field.root
+    lifetimes = [.unique, .graph, .weak, .context, UDILifetime("nosy", storage: .custom { NosyStorage(root) })]
+  }
+
+  /// What a thread holds of it.
+  struct Hand {
+    fileprivate var registrations: [UDIRegistration<any Thing>] = []
+    fileprivate var objects: [Oddity] = []
+  }
+
+  /// Does one thing.
+  ///
+  /// - Parameter own: A context that the thread has made, and that is moved and goes.
+  func act(_ hand: inout Hand, own: UDIContext?, _ random: inout some RandomNumberGenerator) {
+    let context = field.fixed[Int.random(in: field.fixed.indices, using: &random)]
+    let number = Int.random(in: 0..<6, using: &random)
+    let name = [nil, UDIName(Nosy(number, field.root))][number % 2]
+    switch Int.random(in: 0..<11, using: &random) {
+    case 0:
+      let registration = context.register((any Thing).self, named: name, lifetime: lifetimes[number % lifetimes.count])
+      {
+        number < 3 ? Oddity() : Oddity().attached(to: $0)
+      } onCreate: { context, _ in
+        _ = context.link((any Service).self)
+      }
+      registration.implements((any Other).self, named: name)
+      hand.registrations.append(registration)
+    case 1: context.register((any Other).self, named: "nosy", lifetime: .weak) { (_, argument: Nosy) in Oddity() }
+    case 2: for number in 0..<3 { _ = context.link((any Other).self, named: "nosy", with: Nosy(number, field.root)) }
+    case 3:
+      for registration in context.registrations(of: (any Thing).self) {
+        _ = registration.link()
+        if number == 0 { registration.unregister() }
+      }
+    case 4: _ = context.explain((any Thing).self, named: name).description
+    case 5: hand.objects.append(Oddity().attached(to: own ?? context))
+    case 6:
+      if let object = hand.objects.last {
+        (own ?? context).provide(object as any Thing, as: (any Thing).self, named: name)
+      }
+    case 7: if let own { follow(own) }
+    case 8: own?.search = UDISearch.allCases[number % UDISearch.allCases.count]
+    default:
+      _ = context.link((any Thing).self, named: name)
+      _ = context.link((any Other).self, named: name)
+      _ = try? (own ?? context).require((any Other).self, named: name, search: .ancestors)
+    }
+    if hand.registrations.count > 4 { hand.registrations.removeFirst().unregister() }
+    if hand.objects.count > 4 { hand.objects.removeFirst() }
+  }
+
+  /// Follows what lookups from a passing context give, until that goes.
+  private func follow(_ context: UDIContext) {
+    let updates = context.updates(of: (any Thing).self)
+    let consumer = Task { for await _ in updates { await Task.yield() } }
+    let old = consumers.withLock { consumers in
+      consumers.append(consumer)
+      return consumers.count > 24 ? consumers.removeFirst() : nil
+    }
+    old?.cancel()
+  }
+
+  /// Ends the consumers, and takes back what is registered: nothing may be left then.
+  func end() async {
+    for consumer in consumers.withLock({ $0 }) {
+      consumer.cancel()
+      await consumer.value
+    }
+    for context in [field.root] + field.fixed {
+      for registration in context.registrations(of: (any Thing).self) { registration.unregister() }
+      for registration in context.registrations(of: (any Other).self) { registration.unregister() }
+    }
+    for context in [field.root] + field.fixed {
+      precondition(context.registrations(of: (any Thing).self).isEmpty, "a thing is left at \(context)")
+      precondition(context.registrations(of: (any Other).self).isEmpty, "another is left at \(context)")
+    }
+  }
+}

@@ -1,0 +1,195 @@
+#if DEBUG
+  import Testing
+  import UDI
+
+  /// Under a lock the library loads weak references, only to see what is alive. Such a reference can become the last one at once, when
+  /// another thread drops all others. It must not be let go of before the lock was given back, because a `deinit` may use the tree.
+  struct ReleaseTests {
+    /// Notes how many locks its thread holds when it dies.
+    final class Mortal: Service, Other, Loose {
+      let label = "mortal"
+      let deaths: Locked<[Int]>
+      init(_ deaths: Locked<[Int]>) { self.deaths = deaths }
+      deinit {
+        let held = HeldLocks.count
+        deaths.withLock { $0.append(held) }
+      }
+    }
+
+    /// What a test operates on.
+    struct Scene: Sendable {
+      let root = UDIContext(tag: "root")
+      let member = Member()
+      let deaths = Locked<[Int]>([])
+      /// All references to the objects that are to die, but the library's.
+      let held = Locked<[Mortal]>([])
+
+      func makeMortal() -> Mortal {
+        let mortal = Mortal(deaths)
+        held.withLock { $0.append(mortal) }
+        return mortal
+      }
+
+      /// What is made of the instance under one type is made into another under the next, and so on; all are kept weakly.
+      func registerAliases() {
+        root.register((any Service).self, lifetime: .weak) { makeMortal() }
+          .implements((any Other).self) { _ in makeMortal() }
+        root.registrations(of: (any Other).self)[0].implements((any Loose).self) { _ in makeMortal() }
+      }
+    }
+
+    /// Something that loads references to look.
+    enum Operation: CaseIterable {
+      case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
+        linkFresh
+      case sweepArguments, audit, auditWhatIsThere, setUp, replace, replaceAgain, explainReplaced
+      case alias, freshAlias, aliasOfAlias
+
+      /// Prepares a scene.
+      ///
+      /// - Returns: The operation.
+      func prepare(_ scene: Scene) -> () -> Void {
+        let root = scene.root
+        switch self {
+        case .sweep:
+          for index in 0..<40 { root.bind(scene.makeMortal(), as: (any Service).self, named: UDIName(index)) }
+          return { root.bind(scene.member, as: (any Other).self) }
+        case .unbind:
+          scene.member.attachedContext = root
+          scene.member.bind(scene.makeMortal(), as: (any Service).self)
+          return { scene.member.unbind((any Service).self) }
+        case .register:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { root.register((any Service).self) { Plain() } }
+        case .registrations:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { _ = root.registrations(of: (any Service).self) }
+        case .explain:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { _ = root.explain((any Service).self) }
+        case .explainOtherName:
+          root.bind(scene.makeMortal(), as: (any Service).self, named: "other")
+          return { _ = root.explain((any Service).self) }
+        case .snapshot:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { _ = root.snapshot() }
+        case .explainMade:
+          root.register((any Service).self, lifetime: .weak) { scene.makeMortal() }
+          _ = root.link((any Service).self)
+          return { _ = root.explain((any Service).self) }
+        case .snapshotMade:
+          root.register((any Service).self, lifetime: .weak) { scene.makeMortal() }
+          _ = root.link((any Service).self)
+          return { _ = root.snapshot() }
+        case .linkFresh:
+          root.register((any Service).self) { Plain() }
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { _ = root.linkFresh((any Service).self) }
+        case .sweepArguments:
+          root.register((any Service).self, lifetime: .weak) { (_, number: Int) in
+            number < 32 ? scene.makeMortal() : Plain() as any Service
+          }
+          for index in 0..<32 { _ = root.link((any Service).self, with: index) }
+          return { _ = root.link((any Service).self, with: 32) }
+        case .audit:
+          return {
+            BindingAudit().watch(root, isNew: true) {
+              for index in 0..<70 { root.bind(scene.makeMortal(), as: (any Service).self, named: UDIName(index)) }
+            }
+          }
+        case .auditWhatIsThere:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { BindingAudit().watch(root, isNew: false) {} }
+        case .setUp:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.setUp { $0.register((any Service).self) { Plain() } }
+          return { _ = root.link((any Other).self) }
+        case .replace:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          return { root.bind(scene.member, as: (any Service).self) }
+        case .replaceAgain:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.bind(scene.member, as: (any Service).self)
+          return { root.bind(scene.member, as: (any Service).self) }
+        case .explainReplaced:
+          root.bind(scene.makeMortal(), as: (any Service).self)
+          root.bind(scene.member, as: (any Service).self)
+          return { _ = root.explain((any Service).self) }
+        case .alias:
+          scene.registerAliases()
+          _ = root.link((any Other).self)
+          root.reset()
+          return { _ = root.link((any Other).self) }
+        case .freshAlias:
+          scene.registerAliases()
+          _ = root.link((any Other).self)
+          return { _ = root.linkFresh((any Other).self) }
+        case .aliasOfAlias:
+          scene.registerAliases()
+          _ = root.link((any Loose).self)
+          return { _ = root.linkFresh((any Loose).self) }
+        }
+      }
+    }
+
+    @Test("What is loaded only to look is let go of with no lock held", arguments: Operation.allCases)
+    func loadedToLook(_ operation: Operation) {
+      let points = run(operation, droppingAt: nil)
+      #expect(points > 0, "it loads nothing")
+      // At each point in turn.
+      for point in 0..<points { run(operation, droppingAt: point) }
+    }
+
+    /// Runs an operation, and has another thread drop all references to what it looks at when it comes to a point.
+    ///
+    /// - Returns: To how many points it comes.
+    @discardableResult
+    private func run(_ operation: Operation, droppingAt point: Int?) -> Int {
+      let scene = Scene()
+      let points = Tally()
+      let operate = operation.prepare(scene)
+      Schedule.following { reached in
+        guard reached == .loadedToLook else { return }
+        if points.count == point { onThreads([{ scene.held.withLock { $0 = [] } }]) }
+        points.add()
+      } operation: {
+        operate()
+      }
+      let deaths = scene.deaths.withLock { $0 }
+      #expect(deaths.allSatisfy { $0 == 0 }, "died under a lock, dropped at point \(point ?? -1) of \(points.count)")
+      if point != nil { #expect(!deaths.isEmpty, "somebody still holds what was dropped") }
+      return points.count
+    }
+
+    @Test("So are contexts, whose end takes the tree lock")
+    func contexts() async {
+      // In a process of its own, because to release a context under the lock would stop it.
+      await #expect(processExitsWith: .success) {
+        let root = UDIContext(tag: "root")
+        for point in 0..<4 {
+          // The owners of an object: looked at when there is another one, and when the object is attached elsewhere.
+          let member = Member()
+          let owners = Locked((0..<2).map { UDIContext(tag: "owner \($0)") })
+          owners.withLock { $0 }.forEach { $0.provide(member as any Service, as: (any Service).self) }
+          drop(owners, at: point) {
+            root.provide(member as any Service, as: (any Service).self)
+            member.attachedContext = root
+          }
+          precondition(owners.withLock { $0.isEmpty }, "the point was reached")
+        }
+      }
+    }
+  }
+
+  /// Runs an operation, and has another thread drop contexts when it comes to a point.
+  private func drop(_ contexts: Locked<[UDIContext]>, at point: Int, _ operation: () -> Void) {
+    let points = Tally()
+    Schedule.following { reached in
+      guard reached == .loadedToLook else { return }
+      if points.count == point { onThreads([{ contexts.withLock { $0 = [] } }]) }
+      points.add()
+    } operation: {
+      operation()
+    }
+  }
+#endif
