@@ -4,9 +4,11 @@ import UDI
 protocol Service: AnyObject, Sendable {}
 protocol Part: AnyObject, Sendable {}
 protocol Last: AnyObject, Sendable {}
+/// What stands in scopes alone.
+protocol Secret: AnyObject, Sendable {}
 
 /// Acts in the middle of its death.
-final class Plain: Service, Part, Last {
+final class Plain: Service, Part, Last, Secret {
   private let farewell: (@Sendable () -> Void)?
   init(_ farewell: (@Sendable () -> Void)? = nil) { self.farewell = farewell }
   deinit { farewell?() }
@@ -93,7 +95,7 @@ final class Field: Sendable {
     // Upwards they find it at the root. Only those that stay where they are need it in place, and they come last, when the others must have
     // been told already.
     root.multiBind(last, as: (any Last).self)
-    while ended.load(ordering: .acquiring) < 2 * (fixed.count + 1) { await Task.yield() }
+    while ended.load(ordering: .acquiring) < 3 * (fixed.count + 1) { await Task.yield() }
     for context in fixed { context.multiBind(last, as: (any Last).self) }
     isSettled.store(true, ordering: .releasing)
     var seen = 0
@@ -121,12 +123,15 @@ final class Field: Sendable {
       let (context, other) = (pick(), pick())
       switch Int.random(in: 0..<22, using: &random) {
       case 0:
-        let child = context.withScope(tag: "passing") { child in
-          child.provide(Plain(), as: (any Part).self)
-          _ = child.link((any Service).self, search: .ancestors)
-          return child
+        let scope = context.withScope(tag: "passing") { scope in
+          scope.provide(Plain(), as: (any Secret).self)
+          _ = scope.link((any Service).self)
+          return scope
         }
-        own.append(child)
+        let child = UDIContext(tag: "open \(UInt64.random(in: 0...UInt64.max, using: &random))")
+        child.provide(Plain(), as: (any Part).self)
+        try? context.addChild(child)
+        own += [scope, child]
       case 1: if let moved = own.randomElement(using: &random) { try? other.addChild(moved) }
       case 2: if !own.isEmpty { own.remove(at: Int.random(in: own.indices, using: &random)).removeFromParent() }
       case 3: held.append(Member().attached(to: own.randomElement(using: &random) ?? context))
@@ -153,6 +158,8 @@ final class Field: Sendable {
         _ = context.link((any Service).self, search: .ancestors)
         _ = context.link((any Part).self)
         _ = root.link((any Part).self, named: "part")
+        precondition(
+          root.link((any Secret).self) == nil && root.linkAll((any Secret).self).isEmpty, "seen into a scope")
       }
       if own.count > 8 { own.removeFirst().removeFromParent() }
       if held.count > 8 { held.removeFirst() }
@@ -169,7 +176,8 @@ final class Field: Sendable {
         let plainly = ([context] + context.descendants).lazy.compactMap {
           $0.link((any Part).self, named: name, search: .local)
         }.first
-        precondition(context.link((any Part).self, named: name) === plainly, "another answer than a traversal's")
+        let found = context.link((any Part).self, named: name, search: .descendants)
+        precondition(found === plainly, "another answer than a traversal's")
         precondition(plainly == nil, "\(name as Any) is left")
       }
       precondition(context.link((any Last).self, search: .local) === last)

@@ -148,6 +148,44 @@ import UDI
     #expect(missed.count == 0)
   }
 
+  /// The same within a scope, into which nobody else sees at any moment, while the scope is moved, too.
+  @Test func aMoveInAScopeIsOneStep() throws {
+    let root = UDIContext(tag: "root")
+    let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
+    let scope = try first.makeScope(tag: "scope")
+    let (left, right) = (try scope.makeChild(tag: "left"), try scope.makeScope(tag: "right"))
+    let branch = try left.makeChild(tag: "branch")
+    let (above, inScope, below) = (Plain("above"), Plain("in the scope"), Plain("below"))
+    root.bind(above, as: (any Other).self)
+    scope.bind(inScope, as: (any Loose).self)
+    branch.bind(below, as: (any Service).self)
+    let (ended, missed, seen) = (Tally(), Tally(), Tally())
+    onThreads([
+      {
+        while ended.count == 0 {
+          if branch.link((any Other).self) !== above { missed.add() }
+          if branch.link((any Loose).self)?.label != "in the scope" { missed.add() }
+          if branch.link((any Service).self) !== below { missed.add() }
+        }
+      },
+      {
+        while ended.count == 0 {
+          for context in [root, first, second] {
+            if context.link((any Service).self) != nil || !context.linkAll((any Loose).self).isEmpty { seen.add() }
+          }
+        }
+      },
+      {
+        for step in 0..<4000 {
+          try? (step.isMultiple(of: 2) ? right : left).addChild(branch)
+          try? (step.isMultiple(of: 3) ? second : first).addChild(scope)
+        }
+        ended.add()
+      },
+    ])
+    #expect(missed.count == 0 && seen.count == 0)
+  }
+
   /// Objects die on one thread while another looks them up: it gets a live one or nothing.
   @Test func lookupsRaceWithDeath() {
     let context = UDIContext(tag: "context")
