@@ -16,7 +16,8 @@ extension UDIContext {
     }
   }
 
-  /// Everything below this context, breadth-first: the order in which a lookup falls back.
+  /// Everything below this context, breadth-first: the order in which a lookup looks, which
+  /// leaves out what is in scopes.
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {

@@ -10,8 +10,8 @@ extension UDIContext {
   ///   - name: The name it is registered under; one without a name is not found by name, nor the other way round.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
-  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit). And what factories and set-up
-  ///   blocks take, where they run.
+  /// - Complexity: O(1) in any tree, for a hit in this context or below it; O(levels that are climbed) for one above, and for a miss. And what
+  ///   factories and set-up blocks take, where they run.
   @inlinable
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -26,8 +26,8 @@ extension UDIContext {
   ///   - name: The name it is registered under; one without a name is not found by name, nor the other way round.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
-  /// - Complexity: O(1), for a hit and for a miss and in any tree; `.ancestors` O(levels up to the hit). And what factories and set-up
-  ///   blocks take, where they run.
+  /// - Complexity: O(1) in any tree, for a hit in this context or below it; O(levels that are climbed) for one above, and for a miss. And what
+  ///   factories and set-up blocks take, where they run.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -130,8 +130,8 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
-  ///   O(keys at this context, and for `.ancestors` at those above it).
+  /// - Complexity: O(contexts that lead to one, and levels above), whatever else the tree holds; where dependencies of the type have names,
+  ///   also O(keys at this context and at those above it).
   @inlinable
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil
@@ -145,8 +145,8 @@ extension UDIContext {
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds; where dependencies of the type have names, also
-  ///   O(keys at this context, and for `.ancestors` at those above it).
+  /// - Complexity: O(contexts that lead to one, and levels above), whatever else the tree holds; where dependencies of the type have names,
+  ///   also O(keys at this context and at those above it).
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(_ type: Dependency.Type, search: UDISearch? = nil) -> [Dependency] {
     lookUpAll(type, nil, .mainActor, search, ofAnyName: true)
@@ -159,7 +159,7 @@ extension UDIContext {
   ///   - name: Their name.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
+  /// - Complexity: O(contexts that lead to one, and levels above), whatever else the tree holds.
   @inlinable
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil
@@ -174,7 +174,7 @@ extension UDIContext {
   ///   - name: Their name; nil for those without one.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
-  /// - Complexity: O(contexts that lead to one), whatever else the tree holds.
+  /// - Complexity: O(contexts that lead to one, and levels above), whatever else the tree holds.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil

@@ -5,11 +5,13 @@
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
 /// checkout.bind(cart, as: (any Cart).self)
 /// checkout.link((any Cart).self)    // cart, for as long as somebody holds it
-/// AppContext.link((any Cart).self)  // the same: a lookup falls back into the contexts below
+/// AppContext.link((any Cart).self)  // the same: a lookup looks here, then below, then above
 /// ```
 ///
 /// A parent holds its children strongly, a child holds its parent weakly: whoever holds a context holds all below it, and
 /// removing a child from its parent lets go of the branch. Binding never keeps a dependency alive; a context owns only what a provider made for it.
+///
+/// A scope (``makeScope(tag:search:)``) is a context that nobody outside sees into.
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and its cost does not depend on the size of
 /// the tree.

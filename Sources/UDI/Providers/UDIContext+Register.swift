@@ -27,6 +27,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     While it runs, lookups through that context go up unless they name a search, so that nothing is made of what stands below.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
@@ -61,6 +62,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     While it runs, lookups through that context go up unless they name a search, so that nothing is made of what stands below.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
@@ -98,6 +100,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
+  ///     While it runs, lookups through that context go up unless they name a search, so that nothing is made of what stands below.
   ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
   ///     that context, by itself for ever.
   ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil

@@ -7,8 +7,8 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A sequence that does not keep this context alive.
-  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern; a consumer that looks
-  ///   upwards is O(levels) at each.
+  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern. A consumer is entered at
+  ///   each context that its lookup may come to above, which is O(levels) at each change that it is told of.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {

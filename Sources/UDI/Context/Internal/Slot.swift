@@ -2,7 +2,8 @@
 ///
 /// The slots of all nodes together are the index that answers lookups without a traversal. What holds between calls:
 ///
-/// 1. A node has a slot for a key exactly when there is an entry for it at the node or below it.
+/// 1. A node has a slot for a key exactly when there is an entry for it at the node or below it. Here and in what follows, "below" ends at
+///    scopes: what is in one counts up to its own node, and no further.
 /// 2. `depth` is 0 where the node itself has an entry. Otherwise it is one more than the depth of the first of
 ///    `children`, and `best` is that child's `best`.
 /// 3. An entry is released only after no slot refers to it.

@@ -15,7 +15,7 @@
 /// Slots, parents and searches are *written* under the tree lock and the node's lock together, so that holding either is enough to
 /// *read* them; but for a node to which nobody else can come, because its context is just being made, or is going and never had
 /// children to come up from: there the tree lock is enough. That is what makes lookups cheap: a lookup that goes down, or stays
-/// where it is, takes the lock of the context it begins at and no other, also for an object bound far below; one that goes up
+/// where it is, takes the lock of the context it begins at and no other, also for an object bound far below; one that climbs
 /// locks each parent before it leaves the child. Writers, `linkAll` and `find` take the tree lock.
 ///
 /// **Making.** A factory runs under no lock. A thread that wants what another one is making, or an instance whose storage another one
@@ -23,10 +23,10 @@
 /// wait where that would close a circle of threads that wait for one another. What a thread itself is in the middle of is known to
 /// the thread alone (`Resolution`).
 ///
-/// **Order.** tree → attachment → node → its parent's node (lookups that go up). A writer holds one node's lock
+/// **Order.** tree → attachment → node → its parent's node (lookups that climb). A writer holds one node's lock
 /// at a time. The tables' locks, a watcher's and a gate's are leaves: nothing is locked under them. No path leads back, so there is no deadlock.
 ///
-/// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that goes up looks at each
+/// **When a lookup takes effect.** At the moment it holds the lock of the context it begins at. One that climbs looks at each
 /// context in turn, as it is when it comes there: an instance that is bound anew further down, behind it, and withdrawn
 /// further up, before it, is missed.
 ///
