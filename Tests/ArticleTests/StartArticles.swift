@@ -28,6 +28,12 @@ final class Reception {
   init(in lobby: UDIContext) { host = Host().attached(to: lobby) }
 }
 
+final class Window {
+  let scope: UDIContext
+  init(in root: UDIContext) throws { scope = try root.makeScope(tag: "window") }
+  deinit { scope.removeFromParent() }
+}
+
 struct Limits: Sendable {}
 struct Visitor: Sendable { let name: String }
 struct Badge: Sendable { let greeter: (any Greeter)? }
@@ -80,6 +86,26 @@ extension Mixer {
     #expect(payment.path == ["Checkout", "Payment"])
     #expect(throws: UDITreeError.self) { try payment.addChild(checkout) }
     withExtendedLifetime(shop) {}
+  }
+
+  @Test func several() throws {
+    let lobby = UDIContext(tag: "Lobby")
+    lobby.provide(Sign(), as: (any Greeter).self)
+    let seats = try ["left", "right"].map { try lobby.makeChild(tag: $0) }
+    let hosts = seats.map { Host().attached(to: $0) }
+    print(lobby.linkAll((any Greeter).self).count)
+    #expect(lobby.linkAll((any Greeter).self).count == 3)
+    for number in 1...2 { lobby.provide(Limits(), named: UDIName(number)) }
+    #expect(lobby.linkAll(Limits.self).count == 2)
+    withExtendedLifetime(hosts) {}
+  }
+
+  @Test func windows() throws {
+    let root = UDIContext(tag: "App")
+    var window: Window? = try Window(in: root)
+    #expect(window?.scope.parent === root)
+    window = nil
+    #expect(root.children.isEmpty)
   }
 
   @Test func making() throws {

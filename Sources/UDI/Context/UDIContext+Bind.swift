@@ -51,7 +51,8 @@ extension UDIContext {
     }
   }
 
-  /// Registers an instance in this context as well, weakly: other contexts in which it is bound keep it.
+  /// Registers an instance in this context as well, weakly: other contexts in which it is bound keep it. What was bound under the same key here is
+  /// replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.

@@ -95,8 +95,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .cameLater: "Register it before it is looked up, or await `linkWhenBound`."
     case .dead:
       """
-      Hold it for as long as it is needed: a context holds what is bound only weakly. Or register a provider with the lifetime \
-      `.context`: what that makes belongs to the context.
+      Hold it for as long as it is needed: a context holds what is bound only weakly. Or have the context own it: `provide` it.
       """
     case .replaced:
       """
@@ -108,23 +107,31 @@ extension UDIExplanation: CustomStringConvertible {
       "Ask with the name it is registered under: names are exact, and what has one is never found without it."
     case .otherType(let place) where place.finding.lifetime != nil:
       """
-      Register it as \(typeName), or add `.implements` for \(typeName) to its registration: a dependency is found under exactly the types \
-      that it was registered under.
+      Ask for \(place.finding.typeName); or register it as \(typeName), or add `.implements` for \(typeName) to its registration: a \
+      dependency is found under exactly the types that it was registered under.
       """
-    case .otherType:
-      "Register it as \(typeName), too: a dependency is found under exactly the type it was registered under."
+    case .otherType(let place):
+      """
+      Ask for \(place.finding.typeName); or register it as \(typeName), too: a dependency is found under exactly the types that it was \
+      registered under.
+      """
     case .outOfReach(let place): wayOut(place)
-    case .inScope: "Link it from inside the scope; or register it in a context above both."
+    case .inScope where isInFactory:
+      """
+      The factory was handed \(spell(contextPath)), which is outside. Register its provider in the scope, or as `.unique` or `.graph`: \
+      those factories are handed the context that asks.
+      """
+    case .inScope: "Link it from inside the scope; or register it above the scope, where everybody finds it."
     case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       """
-      If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, bind an object as \
-      \(typeName), or register a provider.
+      If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, provide or bind \
+      one as \(typeName), or register a provider.
       """
     case .notRegistered:
-      "Bind an object as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
+      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
     case .otherArguments(let wanted, _):
-      wanted.isEmpty ? "Link it without arguments." : "Link it with exactly these types: `link(_:with:)`."
+      wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
     case .notSendable:
@@ -174,8 +181,9 @@ extension UDIExplanation: CustomStringConvertible {
     }
     if isInFactory, place.path.starts(with: contextPath) {
       return """
-        While a factory runs, its context is searched upwards, so that nothing is made of what stands below and may end earlier. Register it \
-        further up; or, if it is meant, have the factory say `search: .lineage`.
+        While a factory runs, its context is searched upwards, so that nothing is made of what stands below and may end earlier. Register \
+        the provider as `.unique` or `.graph`, whose factories are handed the context that asks; or register \(key) further up; or, if \
+        it is meant, have the factory say `search: .lineage`.
         """
     }
     if place.path.starts(with: contextPath) {

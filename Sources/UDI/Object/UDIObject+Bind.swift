@@ -50,7 +50,8 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere.
+  /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere. What was bound under
+  /// the same key in these contexts is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.

@@ -439,7 +439,7 @@ private protocol Domestic: AnyObject {}
       root.explain((any Service).self).description == """
         UDITests.Service stands in the scope "App / Session", which is closed to lookups from outside: registered in \
         "App / Session / Cart", at \(file):\(line).
-        Link it from inside the scope; or register it in a context above both.
+        Link it from inside the scope; or register it above the scope, where everybody finds it.
         Looked from "App" downwards, breadth-first, then upwards (.lineage), in one context:
           "App": nothing
         Elsewhere, "App / Session / Cart": a Plain, bound at \(file):\(line)
@@ -451,6 +451,24 @@ private protocol Domestic: AnyObject {}
     }
     #expect(place.path == ["App", "Session", "Cart"] && scopePath == ["App", "Session"])
     #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
+  }
+
+  @Test func anOwnersFactoryThatNeedsWhatStandsInAScopeIsToldWhereToBe() throws {
+    let root = UDIContext(tag: "App")
+    let session = try root.makeScope(tag: "Session")
+    session.provide(Plain(), as: (any Other).self)
+    func register(_ lifetime: UDILifetime) {
+      root.register((any Service).self, lifetime: lifetime) { context -> any Service in
+        _ = try context.require((any Other).self)
+        return Plain()
+      }
+    }
+    register(.context)
+    let error = #expect(throws: UDILinkError.self) { try session.require((any Service).self) }
+    #expect(error?.explanation.advice?.hasPrefix("The factory was handed \"App\", which is outside.") == true)
+    // What it says.
+    register(.unique)
+    #expect(session.link((any Service).self) != nil)
   }
 
   /// What is open and further away is told of before what is nearer and closed.
