@@ -11,7 +11,7 @@ extension UDIExplanation: CustomStringConvertible {
   private var isUncertain: Bool {
     guard !wasRecording else { return false }
     switch cause {
-    case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached: return true
+    case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .contextRemoved: return true
     default: return false
     }
   }
@@ -62,6 +62,11 @@ extension UDIExplanation: CustomStringConvertible {
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
+    case .contextRemoved:
+      """
+      No \(key) is registered \(range), and nothing is above: "\(oneLine(contextPath.first ?? ""))" was removed from its parent, or that is \
+      gone.
+      """
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
@@ -130,6 +135,11 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .notRegistered:
       "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
+    case .contextRemoved:
+      """
+      Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A parent holds its children, \
+      and nothing in the tree holds its root: hold that yourself.
+      """
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."

@@ -34,6 +34,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case unattached(String)
     /// Nothing of the type is registered in the tree.
     case notRegistered
+    /// Nothing of the type is registered in the branch where the lookup begins, and that was taken out of its tree, or what was above it is
+    /// gone.
+    case contextRemoved
     /// The provider wants other arguments; the types' names.
     case otherArguments(wanted: [String], given: [String])
     /// The provider keeps an instance for each set of arguments, but some cannot be compared; the types' names.

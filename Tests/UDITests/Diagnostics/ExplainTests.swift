@@ -66,6 +66,25 @@ struct ExplainTests {
     #expect(down.advice == "Look upwards for it: leave out `search`, or name `.lineage` or `.ancestors`.")
   }
 
+  @Test("Looked for where no tree is any more")
+  func contextRemoved() throws {
+    func orphan() throws -> UDIContext { try UDIContext(tag: "Gone").makeChild(tag: "Orphan").makeChild(tag: "Below") }
+    root.provide(Plain(), as: (any Service).self)
+    let ended = root.withScope(tag: "Request") { $0 }
+    let removed = try root.makeChild(tag: "Removed")
+    removed.removeFromParent()
+    for context in [ended, removed, try orphan()] {
+      #expect(context.explain((any Service).self).cause == .contextRemoved)
+    }
+    #expect(
+      firstLine(of: ended.explain((any Service).self)) == """
+        No UDITests.Service is registered in "Request" and below, and nothing is above: "Request" was removed from its parent, or that is gone.
+        """)
+    try root.addChild(removed)
+    #expect(removed.link((any Service).self) != nil)
+    #expect(removed.explain((any Alpha).self).cause == .notRegistered)
+  }
+
   @Test("Never registered")
   func notRegistered() {
     #expect(firstLine(of: shop.explain((any Service).self)) == "No UDITests.Service is registered in this tree.")

@@ -46,8 +46,8 @@ struct TypeConformanceTests {
         """)
     #expect(
       explanation.advice == """
-        Register it as UDITests.TypeConformanceTests.Sending, or add `.implements` for UDITests.TypeConformanceTests.Sending to its \
-        registration: a dependency is found under exactly the types that it was registered under.
+        Ask for UDITests.TypeConformanceTests.Manager; or register it as UDITests.TypeConformanceTests.Sending, or add `.implements` for \
+        UDITests.TypeConformanceTests.Sending to its registration: a dependency is found under exactly the types that it was registered under.
         """)
     let error = #expect(throws: UDILinkError.self) { try root.require((any Sending).self) }
     #expect(error?.cause == explanation.cause)

@@ -244,4 +244,38 @@ struct UpdatesTests {
 }
 
 private protocol Display: AnyObject {}
-@MainActor private final class Screen: @MainActor Display {}
+@MainActor private final class Screen: @MainActor Display {
+  /// What is found moves behind a context whose set-up block has not run: that now comes first.
+  @MainActor @Test func aMoveThatPutsASetUpInFront() async throws {
+    let root = UDIContext(tag: "root")
+    let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
+    let (found, later) = (Plain("found"), Plain("later"))
+    first.bind(found, as: (any Service).self)
+    second.setUp { $0.bind(later, as: (any Service).self) }
+    let follower = Follower(root.updates(of: (any Service).self))
+    await settle([root])
+    #expect(follower.take() == ["found"])
+    try root.addChild(first)
+    await settle([root])
+    #expect(follower.take() == ["later"])
+    await follower.end()
+  }
+
+  /// The same where it stays in front of its siblings, but moves down.
+  @MainActor @Test func aMoveThatPutsASetUpNearer() async throws {
+    let root = UDIContext(tag: "root")
+    let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
+    let below = try first.makeChild(tag: "below")
+    let (found, later) = (Plain("found"), Plain("later"))
+    let mover = try root.makeChild(tag: "mover")
+    mover.bind(found, as: (any Service).self)
+    try second.makeChild(tag: "waits").setUp { $0.bind(later, as: (any Service).self) }
+    let follower = Follower(root.updates(of: (any Service).self))
+    await settle([root])
+    #expect(follower.take() == ["found"])
+    try below.addChild(mover)
+    await settle([root])
+    #expect(follower.take() == ["later"])
+    await follower.end()
+  }
+}

@@ -58,7 +58,7 @@ extension Node {
       fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
     }
     defer {
-      if !child.sleep.isEmpty { child.tellWatchersOfSetUp() }
+      if child.sleep.isEmpty { child.tellWatchersAboveOfSetUps() } else { child.tellWatchersOfSetUp() }
       if child.isWatched { child.tellWatchersOfMove() }
     }
     if old == self {
@@ -75,6 +75,7 @@ extension Node {
     old?.unlink(child)
     child.sequence = newSequence
     if isNew { child.parent = self } else { child.lock.withLock { child.parent = self } }
+    child.hasLostParent = false
     link(child)
     if let old {
       child.announce(to: old, from: leaving, to: nil)
@@ -86,6 +87,7 @@ extension Node {
   /// Takes `child` out of this node's children.
   func disown(_ child: Node, _ garbage: inout Garbage) {
     child.lock.withLock { child.parent = nil }
+    child.hasLostParent = true
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
     if child.isWatched { child.tellWatchersOfMove() }
@@ -243,6 +245,7 @@ extension Node {
     var children: [UDIContext] = []
     forEachChild { child in
       child.lock.withLock { child.parent = nil }
+      child.hasLostParent = true
       child.previousSibling = nil
       child.nextSibling = nil
       if child.isWatched { child.tellWatchersOfMove() }

@@ -32,6 +32,7 @@ struct Node: Hashable, @unchecked Sendable {
     var expectedKeys: UInt8 = 1
     var isInert = false
     var isScope = false
+    var hasLostParent = false
     var isWatched = false
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -234,6 +235,12 @@ extension Node {
   var isScope: Bool {
     get { unsafe edges.pointee.isScope }
     nonmutating set { unsafe edges.pointee.isScope = newValue }
+  }
+
+  /// Whether it had a parent, and has none now.
+  var hasLostParent: Bool {
+    get { unsafe edges.pointee.hasLostParent }
+    nonmutating set { unsafe edges.pointee.hasLostParent = newValue }
   }
 
   /// The parent, if that sees what is here: the way on which changes are told. Scopes end it.

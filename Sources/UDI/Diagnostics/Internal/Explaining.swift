@@ -49,7 +49,7 @@ extension Survey {
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
     let other = candidates.first { $0.satisfies(conforms) { made in isKind(made, of: type) } }
     if let other { return .otherType(.init(other.place)) }
-    guard let outside else { return .notRegistered }
+    guard let outside else { return isRemoved ? .contextRemoved : .notRegistered }
     return outside.scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 

@@ -68,7 +68,8 @@ extension UDIExplanation {
     case .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .factoryReturnedNil, .failed, .cycle,
       .notConvertible, .notSendable, .argumentNotSendable:
       break
-    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached,
+    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope,
+      .contextRemoved, .unattached,
       .notRegistered, .contextGone:
       return nil
     }

@@ -41,6 +41,8 @@ struct Survey {
   let search: UDISearch
   /// Whether the lookup goes up because a factory runs.
   let isInFactory: Bool
+  /// Whether the lookup begins in a branch that has been taken out of a tree.
+  fileprivate(set) var isRemoved = false
   private let key: KeyIdentity
   /// The contexts to tell of, in search order.
   private(set) var contexts: [(path: [String], findings: [Finding])] = []
@@ -192,6 +194,11 @@ extension Node {
       }
       survey.look(at: node, &garbage)
       next = node.parent
+    }
+    if survey.answer == nil {
+      var root = self
+      while let parent = root.parent { root = parent }
+      survey.isRemoved = root.hasLostParent
     }
     if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, limit: limit, &garbage) }
     return survey

@@ -156,15 +156,22 @@ extension Node {
     if unsafe Watcher.count == 0 { return }
     Tree.telling(Tree.isLooking ? .keeping : .change) {
       for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
-      var next = parentThatSeesThis
-      while let node = next {
-        if node.isWatched {
-          for concerned in node.watchers.values {
-            for watcher in concerned.values where watcher.looksBelow(node) { Tree.tell(watcher) }
-          }
+      tellWatchersAboveOfSetUps()
+    }
+  }
+
+  /// Tells those whose lookup goes down from above this node to where set-up blocks are pending: this node has got another place, so one of
+  /// the blocks may come before what is found now.
+  func tellWatchersAboveOfSetUps() {
+    if unsafe Watcher.count == 0 { return }
+    var next = parentThatSeesThis
+    while let node = next {
+      if node.isWatched, node.sleep.contains(.below) {
+        for concerned in node.watchers.values {
+          for watcher in concerned.values where watcher.looksBelow(node) { Tree.tell(watcher) }
         }
-        next = node.parentThatSeesThis
       }
+      next = node.parentThatSeesThis
     }
   }
 
