@@ -470,6 +470,22 @@ import UDI
     await first.end()
     await second.end()
   }
+
+  /// A factory that moves the context of a consumer.
+  @Test(arguments: UDISearch.allCases)
+  func aFactoryThatMovesItsConsumers(_ search: UDISearch) async throws {
+    let (root, makings) = (self.root, self.makings)
+    let panel = try root.makeChild(tag: "panel", search: search)
+    root.register((any Service).self) {
+      makings.add()
+      try? root.addChild(panel)
+      return Plain("made")
+    }
+    let followers = (0..<2).map { _ in Follower(panel.updates(of: (any Service).self)) }
+    await settle(panel)
+    #expect(makings.count <= 4)
+    for follower in followers { await follower.end() }
+  }
 }
 
 /// Holds a helper, and does something when it dies.

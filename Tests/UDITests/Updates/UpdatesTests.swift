@@ -278,4 +278,39 @@ private protocol Display: AnyObject {}
     #expect(follower.take() == ["later"])
     await follower.end()
   }
+
+  /// What changes above is no news to a consumer that finds something nearer: else a provider would make another instance.
+  @MainActor @Test func whatIsAboveSomethingNearerIsNoNews() async throws {
+    let top = UDIContext(tag: "top")
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    let makings = Tally()
+    child.register((any Service).self) {
+      makings.add()
+      return Plain("made")
+    }
+    let follower = Follower(child.updates(of: (any Service).self))
+    await settle([child])
+    #expect(makings.count == 1 && follower.take() == ["made"])
+    let above = Plain("above")
+    root.bind(above, as: (any Service).self)
+    root.setUp { _ in }
+    try top.addChild(root)
+    root.removeFromParent()
+    root.unbind((any Service).self)
+    await settle([child, root])
+    #expect(makings.count == 1 && follower.take().isEmpty)
+    // What is nearer goes: from then on it is news, at the place where the context is by now.
+    try top.addChild(root)
+    child.unregister((any Service).self)
+    await settle([child])
+    #expect(follower.take() == [nil])
+    top.bind(above, as: (any Service).self)
+    await settle([child])
+    #expect(follower.take() == ["above"])
+    root.removeFromParent()
+    await settle([child])
+    #expect(follower.take() == [nil])
+    await follower.end()
+  }
 }

@@ -252,10 +252,16 @@ extension Node {
     nonmutating set { unsafe edges.pointee.isWatched = newValue }
   }
 
-  /// Who that is.
+  /// Those whose lookups begin here.
   var watchers: Watchers {
     _read { yield rarities.watchers }
     nonmutating _modify { yield &rarities.watchers }
+  }
+
+  /// Those whose lookups begin further down and may climb to here. Apart, so that what happens below does not go through them.
+  var climbers: Watchers {
+    _read { yield rarities.climbers }
+    nonmutating _modify { yield &rarities.climbers }
   }
 
   /// The serial number of the next entry, which orders what is bound here.
@@ -354,6 +360,7 @@ private final class Rarities {
   var setUp: SetUp?
   var rules: RuleBook?
   var watchers = Watchers()
+  var climbers = Watchers()
   var diaryNumber: UInt = 0
   var overrides: [Substitute] = []
 

@@ -92,8 +92,20 @@ extension Watcher {
 typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
 extension Watcher {
-  /// Whether its lookup goes down from a node that it is entered at.
-  fileprivate func looksBelow(_ node: Node) -> Bool { direction.looksBelow && places.first == node }
+  /// Whether its lookup comes to a node that it is entered at: nothing is found before.
+  fileprivate func comes(to node: Node) -> Bool { places.first == node || !finds(upTo: places.prefix { $0 != node }) }
+
+  /// Whether its lookup goes on above a node that it is entered at.
+  fileprivate func climbs(beyond node: Node) -> Bool {
+    direction.looksAbove && !finds(upTo: places.prefix { $0 != node } + [node])
+  }
+
+  private func finds(upTo places: some Sequence<Node>) -> Bool {
+    places.contains { place in
+      guard let slot = place.slots.find(key.id) else { return false }
+      return slot.element.depth == 0 || direction.looksBelow && place == self.places.first
+    }
+  }
 }
 
 extension Node {
@@ -103,12 +115,15 @@ extension Node {
     unsafe Watcher.count += 1
     watcher.isEntered = true
     watcher.direction = watcher.search ?? search
-    var next: Node? = self
+    watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+    isWatched = true
+    watcher.places.append(self)
+    var next = watcher.direction.looksAbove ? parent : nil
     while let node = next {
-      node.watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+      node.climbers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
       node.isWatched = true
       watcher.places.append(node)
-      next = watcher.direction.looksAbove ? node.parent : nil
+      next = node.parent
     }
   }
 
@@ -121,22 +136,29 @@ extension Node {
   /// Tells those who watch a key here that what is found from here has changed.
   @inline(never)
   func tellWatchers(of key: UInt64, _ place: Whereabouts) {
-    guard let concerned = watchers[key] else { return }
-    for watcher in concerned.values where place == .here || watcher.looksBelow(self) { Tree.tell(watcher) }
+    if let concerned = watchers[key] {
+      for watcher in concerned.values where place == .here || watcher.direction.looksBelow { Tree.tell(watcher) }
+    }
+    guard place == .here, let concerned = climbers[key] else { return }
+    for watcher in concerned.values where watcher.comes(to: self) { Tree.tell(watcher) }
   }
 
   /// Tells those whose lookup goes up through this node, which has got another parent.
   @inline(never)
   func tellWatchersOfMove() {
-    for concerned in watchers.values {
-      for watcher in concerned.values where watcher.direction.looksAbove { Tree.tell(watcher) }
+    Tree.telling(Tree.isLooking ? .keeping : .change) {
+      for all in [watchers, climbers] {
+        for concerned in all.values {
+          for watcher in concerned.values where watcher.climbs(beyond: self) { Tree.tell(watcher) }
+        }
+      }
     }
   }
 
   /// Tells those whose lookup begins here and takes the context's own search, which has changed.
   func tellWatchersOfSearch() {
     for concerned in watchers.values {
-      for watcher in concerned.values where watcher.search == nil && watcher.places.first == self { Tree.tell(watcher) }
+      for watcher in concerned.values where watcher.search == nil { Tree.tell(watcher) }
     }
   }
 
@@ -155,7 +177,12 @@ extension Node {
   func tellWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.telling(Tree.isLooking ? .keeping : .change) {
-      for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+      if isWatched {
+        for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+        for concerned in climbers.values {
+          for watcher in concerned.values where watcher.comes(to: self) { Tree.tell(watcher) }
+        }
+      }
       tellWatchersAboveOfSetUps()
     }
   }
@@ -168,7 +195,7 @@ extension Node {
     while let node = next {
       if node.isWatched, node.sleep.contains(.below) {
         for concerned in node.watchers.values {
-          for watcher in concerned.values where watcher.looksBelow(node) { Tree.tell(watcher) }
+          for watcher in concerned.values where watcher.direction.looksBelow { Tree.tell(watcher) }
         }
       }
       next = node.parentThatSeesThis
@@ -180,14 +207,20 @@ extension Node {
   func endWatching() {
     for concerned in watchers.values {
       for watcher in concerned.values {
-        if watcher.places.first == self { watcher.end() }
-        // A chain of contexts goes from the top down, and the top is the last place.
-        if watcher.places.last == self { watcher.places.removeLast() } else { watcher.places.removeAll { $0 == self } }
-        Tree.tell(watcher)
+        watcher.end()
+        leave(watcher)
       }
     }
+    for concerned in climbers.values { for watcher in concerned.values { leave(watcher) } }
     watchers = [:]
+    climbers = [:]
     isWatched = false
+  }
+
+  private func leave(_ watcher: Watcher) {
+    // A chain of contexts goes from the top down, and the top is the last place.
+    if watcher.places.last == self { watcher.places.removeLast() } else { watcher.places.removeAll { $0 == self } }
+    Tree.tell(watcher)
   }
 }
 
@@ -197,11 +230,16 @@ extension Watcher {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
     for node in places {
-      node.watchers[key.id]?[ObjectIdentifier(self)] = nil
-      if node.watchers[key.id]?.isEmpty == true { node.watchers[key.id] = nil }
-      node.isWatched = !node.watchers.isEmpty
+      remove(from: &node.watchers)
+      remove(from: &node.climbers)
+      node.isWatched = !node.watchers.isEmpty || !node.climbers.isEmpty
     }
     places = []
+  }
+
+  private func remove(from watchers: inout Watchers) {
+    guard watchers[key.id]?.removeValue(forKey: ObjectIdentifier(self)) != nil else { return }
+    if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }
 
@@ -222,7 +260,7 @@ extension Watcher {
     private var ownWatchers: [Watcher] {
       change { node, _ in
         guard node.isWatched else { return [] }
-        return node.watchers.values.flatMap(\.values).filter { $0.places.first == node }
+        return node.watchers.values.flatMap(\.values)
       }
     }
   }
