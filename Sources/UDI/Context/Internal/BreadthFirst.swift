@@ -9,29 +9,49 @@ struct BreadthFirst: Sequence, IteratorProtocol {
     let parent: Int?
   }
 
-  private var queue: ContiguousArray<Element>
-  /// Everything before it has been handed out. An index, because removing from the front would make this quadratic.
-  private var head = 0
+  /// What has been handed out.
+  private var nodes: ContiguousArray<Node> = []
+  /// The place of the node whose children come next.
+  private var parent = 0
+  /// The next of them.
+  private var child: Node?
+  private let start: Node
   private let entersScopes: Bool
   private let omitted: Node?
+  /// How many nodes may still be looked at, those included that are left out.
+  private(set) var rest: Int
 
   /// - Parameters:
   ///   - entersScopes: Whether to go into the scopes below the first node, which lookups from there do not.
   ///   - omitted: A node to leave out, with all below it.
-  init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil) {
-    queue = [Element(node: start, parent: nil)]
+  ///   - limit: At how many nodes to look at most.
+  init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
+    self.start = start
     self.entersScopes = entersScopes
     self.omitted = omitted
+    rest = limit
   }
 
   mutating func next() -> Element? {
-    guard head < queue.count else { return nil }
-    let element = queue[head]
-    let place = head
-    element.node.forEachChild { child in
-      if child != omitted, entersScopes || !child.isScope { queue.append(Element(node: child, parent: place)) }
+    if nodes.isEmpty {
+      guard rest > 0 else { return nil }
+      rest -= 1
+      nodes.append(start)
+      child = start.firstChild
+      return Element(node: start, parent: nil)
     }
-    head += 1
-    return element
+    while true {
+      while let node = child {
+        guard rest > 0 else { return nil }
+        rest -= 1
+        child = node.nextSibling
+        if node == omitted || node.isScope && !entersScopes { continue }
+        nodes.append(node)
+        return Element(node: node, parent: parent)
+      }
+      parent += 1
+      guard parent < nodes.count else { return nil }
+      child = nodes[parent].firstChild
+    }
   }
 }

@@ -41,15 +41,24 @@ extension Node {
   /// The keys of a type that a search from here can meet. Under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    var next: Node? = self
+    slots.forEach { slot in
+      guard slot.depth == 0 || search.looksBelow else { return }
+      slot.best.read { if $0.key.type === type { keys.append($0.key) } }
+    }
+    var next = search.looksAbove ? parent : nil
     while let node = next {
-      node.slots.forEach { slot in
-        guard slot.depth == 0 || node == self && search.looksBelow else { return }
-        slot.best.read { if $0.key.type === type { keys.append($0.key) } }
-      }
-      next = search.looksAbove ? node.parent : nil
+      // Not by the slots: there is one for each key of the branches beside.
+      node.forEachOwnKey { if $0.type === type { keys.append($0) } }
+      next = node.parent
     }
     return keys
+  }
+
+  /// Calls `body` with the key of each binding, provider and override of this very node; with some more than once.
+  private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
+    bindings.forEachEntry { body($0.binding.key) }
+    providers.forEach { body($0.provider.key) }
+    if hasOverrides { for substitute in overrides { body(substitute.key) } }
   }
 }
 

@@ -207,13 +207,14 @@ extension Node {
   /// Looks at this node and all below it, level by level, to the end of the one with the answer.
   private func lookBelow(_ survey: inout Survey, limit: Int, _ garbage: inout Garbage) {
     var levels: [Int] = []
-    for element in BreadthFirst(self, entersScopes: false) {
+    var nodes = BreadthFirst(self, entersScopes: false, limit: limit)
+    while let element = nodes.next() {
       let level = element.parent.map { levels[$0] + 1 } ?? 0
       if survey.answer != nil, level > levels.last ?? 0 { return }
-      guard survey.count < limit else { return survey.isAbridged = true }
       levels.append(level)
       survey.look(at: element.node, &garbage)
     }
+    survey.isAbridged = nodes.rest == 0
   }
 
   /// What this node has under a key, dead or alive.
@@ -267,13 +268,14 @@ extension Node {
     var next: Node? = self
     while let node = next {
       if node != self || !search.looksBelow, let place = node.nearestPlace(key, &garbage) { return place }
-      for element in BreadthFirst(node, except: visited) where element.node != node {
-        guard rest > 0 else { break }
-        rest -= 1
-        guard element.node.isScope, var place = element.node.nearestPlace(key, &garbage) else { continue }
+      var nodes = BreadthFirst(node, except: visited, limit: rest)
+      while let element = nodes.next() {
+        guard element.node != node, element.node.isScope else { continue }
+        guard var place = element.node.nearestPlace(key, &garbage) else { continue }
         place.scopePath = element.node.fullPath
         return place
       }
+      rest = nodes.rest
       visited = node
       next = node.parent
     }
