@@ -4,6 +4,8 @@ import UDI
 /// Tries what needs a process or compiler flags of its own; `.ci/edges` builds it in several ways and runs it.
 ///
 ///     Edges thread-key    the library makes its key for thread-specific values itself
+///     Edges key-below     it has its key before a lookup that finds something below reads it, although there is nothing to make
+///     Edges key-miss      the same where the lookup finds nothing
 ///     Edges stack KIB     recursions without end on a stack of that size are errors
 ///     Edges other-queue   in another queue's `sync` the first thread is on the main actor, and no other thread is
 ///     Edges weak-value    stops, and says that a value cannot be held weakly
@@ -12,12 +14,14 @@ struct Edges {
   static func main() {
     switch CommandLine.arguments.dropFirst().first {
     case "thread-key": checkThreadKey()
+    case "key-below": checkKeyIsMadeForLookups(isBelow: true)
+    case "key-miss": checkKeyIsMadeForLookups(isBelow: false)
     case "stack": checkStack(kibibytes: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 512)
     case "other-queue": checkOtherQueue()
     case "weak-value":
       var dictionary = WeakValueDictionary<Int, any Sendable>()
       dictionary[1] = "a value"
-    default: fail("usage: Edges thread-key | stack KIB | other-queue | weak-value")
+    default: fail("usage: Edges thread-key | key-below | key-miss | stack KIB | other-queue | weak-value")
     }
   }
 

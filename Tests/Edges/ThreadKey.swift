@@ -28,5 +28,23 @@ extension Edges {
     print("the library stores under a key of its own")
   }
 
+  /// Lookups ask what the thread is making, also where nobody has registered anything, and so made the key for it.
+  ///
+  /// - Parameter isBelow: Whether the lookup finds something below; else it finds nothing, and would go up only in a factory.
+  static func checkKeyIsMadeForLookups(isBelow: Bool) {
+    var first: pthread_key_t = 0
+    unsafe check(pthread_key_create(&first, nil) == 0, "there are keys")
+    // A key that the library has not made yet is 0: whoever reads that stops the program.
+    let theirs = unsafe pthread_getspecific(0)
+    unsafe pthread_setspecific(0, UnsafeMutableRawPointer(bitPattern: 0x11))
+    unsafe check(pthread_getspecific(0) != nil, "something stands under key 0")
+    let (context, product) = (UDIContext(tag: "context", search: .descendants), Product())
+    if isBelow { _ = try? context.makeChild(tag: "child").bind(product, as: Product.self) }
+    let found = context.link(Product.self)
+    unsafe pthread_setspecific(0, theirs)
+    check(found === (isBelow ? product : nil), "the lookup finds \(isBelow ? "what is below" : "nothing")")
+    print("the library has its key before a lookup that finds \(isBelow ? "something below" : "nothing") reads it")
+  }
+
   private final class Product: Sendable {}
 }

@@ -529,6 +529,23 @@ private protocol Domestic: AnyObject {}
     for follower in outside + [inside] { await follower.end() }
   }
 
+  /// A reset says of each key whose instance it drops that there is something new to find: in a scope, to those inside.
+  @Test func consumersOutsideAreNotToldOfAReset() async throws {
+    let root = UDIContext(tag: "root")
+    let scope = try root.makeScope(tag: "scope")
+    root.register((any Service).self) { Plain("outside") }
+    scope.register((any Service).self, lifetime: .context) { Plain("inside") }
+    let outside = Follower(root.updates(of: (any Service).self))
+    let inside = Follower(scope.updates(of: (any Service).self))
+    await settle([root, scope])
+    #expect(outside.take() == ["outside"] && inside.take() == ["inside"])
+    scope.reset()
+    await settle([root, scope])
+    #expect(outside.take().isEmpty)
+    #expect(inside.take() == ["inside"], "another one")
+    for follower in [outside, inside] { await follower.end() }
+  }
+
   /// A set-up block in a scope runs before lookups from inside, and before none from outside.
   @Test func setUpsOfAScopeAreNotRunFromOutside() throws {
     let family = try Family()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import UDI
 
@@ -55,6 +56,20 @@ import UDI
     #expect(middle.link((any Service).self) != nil)
   }
 
+  @Test func linksWithArgumentsAndFreshOnesLookUpToo() {
+    child.register((any Other).self, named: "fresh") { Plain("fresh") }
+    child.register((any Other).self, named: "number") { (_, _: Int) in Plain("number") }
+    root.register((any Service).self) { context in
+      #expect(context.link((any Other).self, named: "number", with: 1) == nil)
+      #expect(context.linkFresh((any Other).self, named: "number", with: 1) == nil)
+      #expect(context.linkFresh((any Other).self, named: "fresh") == nil)
+      #expect(context.link((any Other).self, named: "number", search: .lineage, with: 1) != nil)
+      return Plain("made")
+    }
+    #expect(root.link((any Service).self) != nil)
+    #expect(root.link((any Other).self, named: "number", with: 1) != nil, "the factory has ended")
+  }
+
   @Test func hooksOfWhatIsMadeAndCompletionsLookUpToo() {
     root.register((any Service).self, lifetime: .graph) {
       Member { #expect($0.linkInLine((any Other).self) == nil) }
@@ -99,8 +114,10 @@ import UDI
 
   /// All factories count that run, not only the innermost one.
   @Test func factoriesFurtherOutCount() {
-    let root = root
-    child.register((any Alpha).self) { _ in
+    let (root, child) = (root, child)
+    // Its owner's, so it is handed `child`: `root` was handed to the outer factory alone.
+    child.register((any Alpha).self, lifetime: .context) { context in
+      #expect(context === child)
       #expect(root.link((any Other).self) == nil)
       return Made("inner")
     }
@@ -110,6 +127,54 @@ import UDI
     }
     #expect(root.link((any Service).self) != nil)
   }
+
+  @Test func setUpsBelowAreNotRunByAFactorysLookup() {
+    let runs = Tally()
+    child.setUp { _ in runs.add() }
+    root.register((any Service).self) { context in
+      #expect(context.link((any Other).self) == nil)
+      #expect(runs.count == 0)
+      return Plain("made")
+    }
+    #expect(root.link((any Service).self, search: .local) != nil)
+    #expect(root.link((any Other).self) === below && runs.count == 1, "the factory has ended")
+  }
+
+  /// Whatever search the context has.
+  @Test(arguments: UDISearch.allCases)
+  func setUpsAboveAreRunByAFactorysLookup(_ search: UDISearch) throws {
+    let middle = try root.makeChild(tag: "middle", search: search)
+    middle.register((any Service).self) { context in
+      #expect(context.link((any Loose).self)?.label == "set up")
+      return Plain("made")
+    }
+    root.setUp { $0.provide(Plain("set up"), as: (any Loose).self) }
+    #expect(middle.link((any Service).self, search: .local) != nil)
+  }
+
+  #if DEBUG
+    /// It is withdrawn where the lookup comes to it; what is alive and further down is not in its way.
+    @Test func whatIsDeadAboveIsWithdrawn() throws {
+      let root = root
+      let middle = try root.makeChild(tag: "middle")
+      try middle.addChild(child)
+      do { root.bind(Plain("dead"), as: (any Other).self) }
+      let climbs = Tally()
+      middle.register((any Service).self) { context in
+        let found = Schedule.following({ point in
+          guard point == .climbing else { return }
+          climbs.add()
+          // So that a lookup that comes to it again and again ends, too.
+          if climbs.count == 10 { Thread.detachNewThread { root.unbind((any Other).self) } }
+        }) { context.link((any Other).self) }
+        #expect(found == nil)
+        #expect(climbs.count == 2, "once to find it dead, and once more")
+        return Plain("made")
+      }
+      #expect(middle.link((any Service).self) != nil)
+      #expect(middle.link((any Other).self) === below)
+    }
+  #endif
 
   @Test func aThrowingFactoryLeavesNothingBehind() {
     root.register((any Service).self) { _ in throw OutOfOrder() }

@@ -110,8 +110,8 @@ struct ProvideTests {
     #expect(context.link(Label.self)?.text == "b")
   }
 
-  @Test("A child for the time of an operation goes however that ends")
-  func withChild() async throws {
+  @Test("A scope for the time of an operation goes however that ends")
+  func withScope() async throws {
     struct Failure: Error {}
     let root = context
     let tag = root.withScope(tag: "a", search: .ancestors) { child in
