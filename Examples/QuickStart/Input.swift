@@ -17,7 +17,7 @@ final class Input: @MainActor UDIObject {
   }
 
   func didAttachContext() {
-    // By default a lookup goes down from where it begins. The console is bound above, for all inputs.
+    // Bound above, for all inputs.
     link(\.console)
   }
 

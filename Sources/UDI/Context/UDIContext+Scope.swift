@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Scopes: contexts that nobody outside sees into.
+/// Scopes: contexts that nobody outside can see into.
 extension UDIContext {
   /// Makes a scope, and adds it behind this context's children.
   ///
@@ -61,7 +61,7 @@ extension UDIContext {
     return try operation(scope)
   }
 
-  /// Whether this context is a scope, which nobody outside sees into.
+  /// Whether this context is a scope, which nobody outside can see into.
   public var isScope: Bool { change { node, _ in node.isScope } }
 
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {

@@ -11,7 +11,7 @@
 /// A parent holds its children strongly, a child holds its parent weakly: whoever holds a context holds all below it, and
 /// removing a child from its parent lets go of the branch. Binding never keeps a dependency alive; a context owns only what a provider made for it.
 ///
-/// A scope (``makeScope(tag:search:)``) is a context that nobody outside sees into.
+/// A scope (``makeScope(tag:search:)``) is a context that nobody outside can see into.
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and its cost does not depend on the size of
 /// the tree.
@@ -60,7 +60,7 @@ public final class UDIContext: Sendable {
   /// The text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
-  /// The direction that lookups take when they name none. ``makeChild(tag:search:)`` hands it on to the child; contexts that exist
+  /// The direction that lookups take when they name none, but for those of a factory that was handed this context, which go up. ``makeChild(tag:search:)`` hands it on to the child; contexts that exist
   /// already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.search } } }

@@ -2,10 +2,10 @@
 ///
 /// No search ever enters a sibling branch: what two branches share belongs in a context above both.
 public enum UDISearch: UInt8, Hashable, Sendable, CaseIterable {
-  /// The context, then everything below it, as ``descendants``; where that finds nothing, what the contexts above have themselves: the
-  /// parent, its parent, and so on up to the root. The default.
+  /// The context, then what is below it, as ``descendants``; where nothing is there, what the contexts above have themselves: the parent,
+  /// its parent, and so on up to the root. `linkAll` takes both. The default.
   case lineage
-  /// The context, then everything below it breadth-first: its children in their order, then theirs.
+  /// The context, then what is below it and in no scope, breadth-first: its children in their order, then theirs.
   case descendants
   /// The context alone.
   case local

@@ -10,7 +10,7 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
@@ -24,7 +24,7 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
@@ -40,7 +40,7 @@ extension UDIContext {
   ///   - argument: The factory's first argument after the context.
   ///   - more: The others.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -59,7 +59,7 @@ extension UDIContext {
   ///   - argument: The factory's first argument after the context.
   ///   - more: The others.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -75,7 +75,7 @@ extension UDIContext {
   ///   - key: What is looked up.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
     explanation(Dependency.self, key.name, search, .anywhere) { $0 is Dependency }
   }
@@ -86,7 +86,7 @@ extension UDIContext {
   ///   - key: What is looked up.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
     explanation(Dependency.self, key.name, search, .mainActor) { $0 is Dependency }
   }

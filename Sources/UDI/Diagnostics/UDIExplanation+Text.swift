@@ -123,8 +123,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .outOfReach(let place): wayOut(place)
     case .inScope where isInFactory:
       """
-      The factory was handed \(spell(contextPath)), which is outside. Register its provider in the scope, or as `.unique` or `.graph`: \
-      those factories are handed the context that asks.
+      The factory was handed \(spell(contextPath)), which is outside. Register its provider in the scope, or link it from inside the scope \
+      as `.unique` or `.graph`: those factories are handed the context that asks.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everybody finds it."
     case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
@@ -187,7 +187,7 @@ extension UDIExplanation: CustomStringConvertible {
 
   private func wayOut(_ place: Place) -> String {
     if contextPath.starts(with: place.path) {
-      return "Look upwards for it: leave out `search`, or name `.lineage` or `.ancestors`."
+      return "Look upwards for it: name `.lineage` or `.ancestors`, or make that the context's `search`."
     }
     if isInFactory, place.path.starts(with: contextPath) {
       return """

@@ -17,7 +17,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let tag: String
     /// The place of its parent in ``UDISnapshot/contexts``; nil for the first.
     public let parent: Int?
-    /// Whether it is a scope, which nobody outside sees into.
+    /// Whether it is a scope, which nobody outside can see into.
     public let isScope: Bool
     /// What is bound in it, in the order in which it was bound.
     public let bindings: [Binding]

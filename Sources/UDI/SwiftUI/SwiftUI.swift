@@ -19,7 +19,7 @@
   extension View {
     /// Gives this view and all below it a scope of their own, below the context around them, and takes it away with them.
     ///
-    /// The same view may be there several times, in an order that SwiftUI does not promise. So nobody outside sees into its scope.
+    /// The same view may be there several times, in an order that SwiftUI does not promise. So nobody outside can see into its scope.
     ///
     /// - Parameters:
     ///   - tag: The scope's tag. Where a sibling has it a number is added. It stays what it was at first; and where the views move

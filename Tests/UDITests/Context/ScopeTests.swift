@@ -41,7 +41,7 @@ private protocol Domestic: AnyObject {}
   func didAttachContext() {}
 }
 
-/// Nobody outside sees into a scope.
+/// Nobody outside can see into a scope.
 @MainActor @Suite struct ScopeTests {
   /// A way to ask for a dependency.
   struct Way: CustomTestStringConvertible {

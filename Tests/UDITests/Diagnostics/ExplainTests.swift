@@ -63,7 +63,7 @@ struct ExplainTests {
     #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
     let below = try account.makeChild(tag: "Below")
     let down = below.explain((any Service).self, search: .descendants)
-    #expect(down.advice == "Look upwards for it: leave out `search`, or name `.lineage` or `.ancestors`.")
+    #expect(down.advice == "Look upwards for it: name `.lineage` or `.ancestors`, or make that the context's `search`.")
   }
 
   @Test("Looked for where no tree is any more")

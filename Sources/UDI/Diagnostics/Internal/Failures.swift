@@ -43,7 +43,8 @@ extension UDIContext {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
       let explanation = UDIExplanation(
-        type, entry.key.name, search ?? self.search, failure.cause ?? .notRegistered)
+        type, entry.key.name, withNode { node in node.lock.withLock { node.direction(of: search) } },
+        failure.cause ?? .notRegistered)
       message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
     case let missing as UDILinkError: message = missing.seen(by: asker).message
     default:
