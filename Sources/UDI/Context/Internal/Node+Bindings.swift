@@ -12,7 +12,9 @@ extension Node {
       binding.isFromSetUp = true
     }
     let reference = Unretained(binding)
-    let expected = Int(parent?.expectedKeys ?? 1)
+    // Asked for the first one alone: the parent's memory is on its way between cores where several threads have scopes below it, for which there
+    // is the row "two threads, scopes of one context".
+    let expected = bindings.heldCount == 0 ? Int(parent?.expectedKeys ?? 1) : 1
     // Handed over to the dictionary, so that references to it are not counted up and down.
     let replaced = bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)

@@ -34,7 +34,7 @@ extension Node {
     }
     if key <= SetUp.Keys.lastID { updateSleep() }
     if isWatched { tellWatchers(of: key, .here) }
-    propagate(key, change)
+    if !isScope { propagate(key, change) }
   }
 
   /// Points a slot without a binding of its own at what its first child leads to, or removes it when there is none.
