@@ -29,7 +29,9 @@ func threadScenarios(_ plain: Plain) -> [Scenario] {
   }
   return [
     Scenario("one thread, scopes", limit: nil, operations: count / 20) { onThreads(1, requests) },
-    Scenario("two threads, scopes of one context", limit: 1.8, operations: count / 20, comparedWith: "one thread, scopes") {
+    Scenario(
+      "two threads, scopes of one context", limit: 1.8, operations: count / 20, comparedWith: "one thread, scopes"
+    ) {
       onThreads(2, requests)
     },
     Scenario("one thread, hits", limit: nil, operations: count) { onThreads(1, hits) },
