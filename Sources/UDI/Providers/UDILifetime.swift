@@ -73,8 +73,8 @@ public struct UDILifetime: Sendable {
   /// An instance is made at every link. The factory gets the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance is shared within one outermost link and everything that is linked during it, values included. The factory gets the
-  /// context that asked first; to ask for the instance while it is being made is a cycle, in whichever context.
+  /// An instance is shared within one outermost link and everything that is linked during it, values included; but what is made to be kept,
+  /// under another lifetime, shares only with its own parts. The factory gets the context that asked first; to ask for the instance while it is being made is a cycle, in whichever context.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
   /// An instance is kept as long as somebody outside holds it, and then made anew. Only for classes: a value is made at every

@@ -203,6 +203,73 @@ import UDI
   }
 }
 
+/// What is kept has a graph of its own, so that nothing in it was made for the context that happened to ask first.
+@Suite struct GraphsOfWhatIsKeptTests {
+  let root = UDIContext(tag: "root")
+
+  /// An owned instance that is made in the middle of a session's link is not given what that link has made for the session.
+  @Test(arguments: [UDILifetime.context, .weak])
+  func whatIsKeptTakesNoPartInTheGraphOfWhoAsks(_ lifetime: UDILifetime) throws {
+    let (ann, bob) = (try root.makeScope(tag: "Ann"), try root.makeScope(tag: "Bob"))
+    for session in [ann, bob] { session.provide(session.tag) }
+    root.register((any Alpha).self, lifetime: .graph) { Made($0.link(String.self) ?? "nobody") }
+    root.register((any Beta).self, lifetime: lifetime) { try Made("kept", parts: [$0.require((any Alpha).self)]) }
+    root.register((any Gamma).self) { context in
+      let own = try context.require((any Alpha).self)
+      let kept = try context.require((any Beta).self)
+      let again = try context.require((any Alpha).self)
+      return Made("asking", parts: [own, kept, again])
+    }
+    let asking = try #require(try ann.require((any Gamma).self) as? Made)
+    let label = { (part: any Sendable) in (part as? Made)?.label }
+    #expect(label(asking.parts[0]) == "Ann" && (asking.parts[0] as? Made) === (asking.parts[2] as? Made))
+    let kept = try #require(bob.link((any Beta).self) as? Made)
+    #expect(kept === asking.parts[1] as? Made && label(kept.parts[0]) == "nobody")
+  }
+
+  /// Among its own parts it shares, also what arguments tell apart, and in `onCreate`.
+  @Test func withinItThingsAreShared() throws {
+    let completed = Locked<[Bool]>([])
+    root.register((any Alpha).self, lifetime: .graph) {
+      Made("part")
+    } onCreate: { context, part in
+      let other = context.link((any Gamma).self) as? Made
+      completed.withLock { $0.append(other?.parts.first as? Made === part as? Made) }
+    }
+    root.register((any Alpha).self, named: "number", lifetime: .graph) { (_, number: Int) in Made("\(number)") }
+    root.register((any Gamma).self, lifetime: .graph) { try Made("pair", parts: [$0.require((any Alpha).self)]) }
+    root.register((any Beta).self, lifetime: .context) { context in
+      let numbers = try [1, 1, 2].map { try context.require((any Alpha).self, named: "number", with: $0) }
+      return try Made("kept", parts: [context.require((any Alpha).self), context.require((any Gamma).self)] + numbers)
+    }
+    root.register((any Service).self) {
+      try Made("asking", parts: [$0.require((any Alpha).self), $0.require((any Beta).self)])
+    }
+    let asking = try #require(root.link((any Service).self) as? Made)
+    let kept = try #require(asking.parts[1] as? Made)
+    let parts = kept.parts.map { $0 as? Made }
+    #expect(parts[1]?.parts.first as? Made === parts[0] && parts[0] !== asking.parts[0] as? Made)
+    #expect(parts[2] === parts[3] && parts[3] !== parts[4])
+    #expect(completed.withLock { $0 } == [true, true])
+  }
+
+  /// A factory that fails gives the graph of who asked back.
+  @Test func afterAFailureTheGraphIsThatOfWhoAsks() throws {
+    root.register((any Alpha).self, lifetime: .graph) { Made("part") }
+    root.register((any Beta).self, lifetime: .context) { context -> any Beta in
+      _ = try context.require((any Alpha).self)
+      throw OutOfOrder()
+    }
+    root.register((any Gamma).self) { context in
+      let part = try context.require((any Alpha).self)
+      #expect(throws: OutOfOrder.self) { try context.require((any Beta).self) }
+      return try Made("asking", parts: [part, context.require((any Alpha).self)])
+    }
+    let asking = try #require(root.link((any Gamma).self) as? Made)
+    #expect(asking.parts[0] as? Made === asking.parts[1] as? Made)
+  }
+}
+
 /// What surprised those who tried the library with sessions and windows as child contexts.
 @Suite struct AccidentTests {
   let root = UDIContext(tag: "App")

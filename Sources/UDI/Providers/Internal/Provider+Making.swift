@@ -15,6 +15,8 @@ extension Provider {
     let arguments: ArgumentKey?
     /// Whether the thread looked for a watcher when it began, and does again when it has ended.
     var isLooking = false
+    /// The graph in which it was asked for, where it has one of its own.
+    var outerGraph: UInt = 0
   }
 
   /// What to do to get an instance.
@@ -105,6 +107,7 @@ extension Provider {
         var making = Making(
           context: owner, resolution: resolution, keeping: (holder, creation), arguments: arguments)
         making.isLooking = resolution.object.isLooking
+        making.outerGraph = resolution.object.beginGraph()
         if creation.happensOnce { resolution.object.isLooking = false }
         return .make(making)
       }
@@ -127,7 +130,10 @@ extension Provider {
       resolution.read { $0.share(made, self, making.arguments) }
     }
     if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
-    if making.keeping != nil { resolution.object.isLooking = making.isLooking }
+    if making.keeping != nil {
+      resolution.object.isLooking = making.isLooking
+      resolution.object.endGraph(making.outerGraph)
+    }
     resolution.read { $0.pop() }
   }
 
@@ -145,6 +151,7 @@ extension Provider {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
       making.resolution.object.isLooking = making.isLooking
+      making.resolution.object.endGraph(making.outerGraph)
     }
     making.resolution.read { $0.pop() }
     return error

@@ -27,6 +27,10 @@ final class Resolution {
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
   @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+  /// The graph in which the thread makes now: see `beginGraph`.
+  @exclusivity(unchecked) private var graphNumber: UInt = 0
+  /// The last one that has begun since the outermost link did.
+  @exclusivity(unchecked) private var lastGraphNumber: UInt = 0
 
   /// What is to be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -71,6 +75,8 @@ final class Resolution {
     fileprivate var cause: Int?
     /// Whether it was made in a look for a watcher.
     fileprivate var isLooking = false
+    /// The graph in which it was made.
+    fileprivate var graphNumber: UInt = 0
 
     init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: [Any]) {
       self.provider = provider
@@ -82,16 +88,21 @@ final class Resolution {
   }
 
   private struct GraphElement: CompactTableElement {
-    /// The provider's `id`.
-    let key: UInt
+    let key: GraphPlace
     let made: Made
-    static func hash(_ key: UInt) -> UInt { scrambled(key) }
+    static func hash(_ key: GraphPlace) -> UInt { scrambled(key.provider) }
+  }
+
+  private struct GraphPlace: Hashable {
+    /// The provider's `id`.
+    let provider: UInt
+    let graph: UInt
   }
 
   /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary: their `==` is the
   /// user's.
   private struct GraphKey: Hashable {
-    let provider: UInt
+    let place: GraphPlace
     let digest: Int
   }
 }
@@ -177,6 +188,7 @@ extension Resolution {
     var completion = completion
     completion.cause = unsafe runningCompletion
     completion.isLooking = isLooking
+    completion.graphNumber = unsafe graphNumber
     unsafe completions.append(completion)
   }
 
@@ -186,6 +198,7 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
+    unsafe lastGraphNumber = 0
     var sharedWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
     if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
@@ -211,6 +224,7 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
+      unsafe graphNumber = completion.graphNumber
       pushFrames(leadingTo: next)
       looking(completion.isLooking) {
         completion.provider.complete(completion.made, completion.context, completion.arguments)
@@ -220,6 +234,7 @@ extension Resolution {
       next += 1
     }
     unsafe runningCompletion = nil
+    unsafe graphNumber = 0
     var called: [Completion] = []
     unsafe swap(&called, &completions)
     return called
@@ -270,21 +285,39 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
+  /// Begins a graph of its own, for an instance that is kept. What is made for that is shared among its own parts alone: what the link has made
+  /// before may be made of what belongs to the context that asks, and end earlier.
+  ///
+  /// - Returns: The graph until now, to be given to `endGraph`.
+  func beginGraph() -> UInt {
+    let outer = unsafe graphNumber
+    unsafe hasRemains = true
+    unsafe lastGraphNumber += 1
+    unsafe graphNumber = lastGraphNumber
+    return outer
+  }
+
+  /// Goes back to the graph in which the instance was asked for.
+  func endGraph(_ outer: UInt) { unsafe graphNumber = outer }
+
+  @inline(__always)
+  private func place(_ provider: UInt) -> GraphPlace { unsafe GraphPlace(provider: provider, graph: graphNumber) }
+
   /// Writes what is shared, if it is an object that can be written, to memory for an optional of its type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    guard let place = unsafe graph.find(provider) else { return false }
+    guard let place = unsafe graph.find(place(provider)) else { return false }
     guard place.element.made.form.isComplete else { return false }
     unsafe place.element.made.form.write(place.element.made.object, to: memory)
     return true
   }
 
   /// Whether the graph shares something that a provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(place(provider)) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
-    guard let arguments else { return unsafe graph.find(provider.id)?.element.made }
-    let candidates = unsafe graphWithArguments[GraphKey(provider: provider.id, digest: arguments.digest)]
+    guard let arguments else { return unsafe graph.find(place(provider.id))?.element.made }
+    let candidates = unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest)]
     return candidates?.first { $0.0 == arguments }?.1
   }
 
@@ -293,16 +326,16 @@ extension Resolution {
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
-      GraphElement(key: provider.id, made: Made(object: object, form: form, isBox: false)), initialCapacity: 16)
+      GraphElement(key: place(provider.id), made: Made(object: object, form: form, isBox: false)), initialCapacity: 16)
   }
 
   func share(_ made: Made, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graphWithArguments[GraphKey(provider: provider.id, digest: arguments.digest), default: []].append(
+      unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest), default: []].append(
         (arguments, made))
-    } else if unsafe graph.find(provider.id) == nil {
-      unsafe graph.insert(GraphElement(key: provider.id, made: made), initialCapacity: 16)
+    } else if unsafe graph.find(place(provider.id)) == nil {
+      unsafe graph.insert(GraphElement(key: place(provider.id), made: made), initialCapacity: 16)
     }
   }
 }
