@@ -27,15 +27,7 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
     .loop("make a child, bind 3, link 5, remove it", limit: 35, operations: 500) { count in
       for _ in 0..<count {
         let child = makeChild(of: parent, "child")
-        keys[0].bind(objects[0], child)
-        keys[1].bind(objects[1], child)
-        keys[2].bind(objects[2], child)
-        keys[0].link(child)
-        keys[1].link(child)
-        keys[2].link(child)
-        keys[0].link(parent)
-        keys[3].link(child)
-        parent.removeChild(child)
+        use(child, of: parent, objects)
       }
     },
     .loop(
@@ -53,18 +45,24 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
   ]
 }
 
+/// Binds 3 in a child, links 5, and removes it.
+@inline(__always)
+private func use(_ child: UDIContext, of parent: UDIContext, _ objects: [Plain]) {
+  keys[0].bind(objects[0], child)
+  keys[1].bind(objects[1], child)
+  keys[2].bind(objects[2], child)
+  keys[0].link(child)
+  keys[1].link(child)
+  keys[2].link(child)
+  keys[0].link(parent)
+  keys[3].link(child)
+  parent.removeChild(child)
+}
+
 /// Makes a scope, binds 3, links 5 and ends it.
 func useScope(of parent: UDIContext, _ tag: String, _ objects: [Plain]) {
   guard let scope = try? parent.makeScope(tag: tag) else { fatalError("two scopes with the tag \(tag)") }
-  keys[0].bind(objects[0], scope)
-  keys[1].bind(objects[1], scope)
-  keys[2].bind(objects[2], scope)
-  keys[0].link(scope)
-  keys[1].link(scope)
-  keys[2].link(scope)
-  keys[0].link(parent)
-  keys[3].link(scope)
-  parent.removeChild(scope)
+  use(scope, of: parent, objects)
 }
 
 /// 100,000 siblings that all bind one key, and the one that answers goes, again and again.

@@ -15,7 +15,7 @@ extension UDIContext {
   ///   - search: The direction of its lookups; by default that of this context.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
   /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
-  /// - Complexity: O(1). What is bound in a scope costs the contexts above it nothing.
+  /// - Complexity: O(1). What is bound in a scope does not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
     try makeChild(tag: tag, search: search, isScope: true)

@@ -47,7 +47,7 @@ extension Node {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
-    // For lookups that find something below: see `isHandedToFactoryAboveOthers`.
+    // For lookups that find something below: see `isHandedToFactoryUnchecked`.
     PerThread.prepare()
     if isInert { child.isInert = true }
 

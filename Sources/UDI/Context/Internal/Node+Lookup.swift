@@ -146,11 +146,11 @@ extension Node {
   /// Under the tree lock or the node's.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.search) }
 
-  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryAboveOthers`.
+  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
   @inline(__always)
   private func looksBelow(_ search: UDISearch?) -> Bool {
     if let search { return search.looksBelow }
-    return self.search.looksBelow && !isHandedToFactoryAboveOthers
+    return self.search.looksBelow && !isHandedToFactoryUnchecked
   }
 
   /// Whether a lookup that has found nothing here and below goes up.
@@ -162,12 +162,12 @@ extension Node {
   /// Whether this thread runs a factory that was handed this node's context.
   var isHandedToFactory: Bool {
     PerThread.prepare()
-    return isHandedToFactoryAboveOthers
+    return isHandedToFactoryUnchecked
   }
 
-  /// The same, for a node that has children: `adopt` has prepared what belongs to threads.
+  /// The same, without making sure that there is a thread key: for nodes that have children, for which `adopt` has made it.
   @inline(__always)
-  private var isHandedToFactoryAboveOthers: Bool {
+  private var isHandedToFactoryUnchecked: Bool {
     PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
   }
 }

