@@ -197,10 +197,8 @@ extension Node {
       if hasHadChildren {
         // Waits for lookups that came up from a child before it was cut off.
         lock.withLock { slots = CompactTable() }
-      } else {
-        // Nobody else can come here, as nobody holds the context any more.
-        slots = CompactTable()
       }
+      // Else nobody can come here any more, as nobody holds the context; `free` ends the slots, which need not be done under the lock.
     }
     bindings.releaseEntries()
     storages?.forEach { $0.reset() }

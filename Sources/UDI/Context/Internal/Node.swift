@@ -36,8 +36,6 @@ struct Node: Hashable, @unchecked Sendable {
     var isWatched = false
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
-    var previousSibling: Node?
-    var nextSibling: Node?
     var firstChild: Node?
     var lastChild: Node?
     var nextChildSequence: UInt64 = 0
@@ -45,6 +43,9 @@ struct Node: Hashable, @unchecked Sendable {
     var heldContext: UDIContext?
     var rarities: Rarities?
     weak var rootContext: UDIContext?
+    // Last, because siblings write them.
+    var previousSibling: Node?
+    var nextSibling: Node?
   }
 
   /// Allocates a node; whoever does must `free` it.
