@@ -71,8 +71,8 @@ extension UDIExplanation: CustomStringConvertible {
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
       "\(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
-    case .onlyOnMainActor:
-      "\(key) is made on the main actor only, and this lookup was elsewhere while nothing was made yet."
+    case .isolatedElsewhere(let actor):
+      "The factory of \(key) belongs to \(actor), and this lookup was elsewhere while nothing was made yet."
     case .notSendable:
       "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
     case .argumentNotSendable(let type):
@@ -143,7 +143,11 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
-    case .onlyOnMainActor: "Await `linkOnMainActor`, or link it on the main actor first."
+    case .isolatedElsewhere:
+      """
+      Await `obtain`, which makes it on its actor. If it can be made anywhere, register it in a nonisolated function: a closure that is \
+      written in an actor's code belongs to that actor.
+      """
     case .notSendable:
       """
       Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. The type \

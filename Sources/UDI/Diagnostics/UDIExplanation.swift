@@ -41,8 +41,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case otherArguments(wanted: [String], given: [String])
     /// The provider keeps an instance for each set of arguments, but some cannot be compared; the types' names.
     case argumentsNotHashable([String])
-    /// The provider's factory runs on the main actor alone, and the lookup did not.
-    case onlyOnMainActor
+    /// The provider's factory belongs to an actor, and the lookup was elsewhere; the actor.
+    case isolatedElsewhere(String)
     /// It is registered as a type that is not `Sendable`, and the lookup is for a `Sendable` one.
     case notSendable
     /// An argument may not be `Sendable`, and the factory, which runs anywhere, was registered for one that is; the argument's type.

@@ -68,32 +68,29 @@ extension UDIRules {
   ) -> UDIRules {
     Reach.mainActor.assertIsolation(Dependency.self)
     // The path may hold a subscript's arguments.
-    let property = MainActorOwned(property)
+    let property = ActorOwned(onMainActor: property)
     return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
-  /// Adds a block that fills what it wants.
+  /// Adds a block that fills what it wants. One that was written in main-actor code is applied on the main actor only.
   ///
   /// - Parameter block: Gets the object, and the context that the rule is applied in.
   /// - Returns: The same rules, to go on with.
+  /// - Precondition: The block belongs to the main actor or to none.
   @discardableResult
-  public func inject(_ block: @escaping @Sendable (Target, UDIContext) -> Void) -> UDIRules {
-    add(isOnMainActor: false) {
-      block($0, $1)
-      return true
+  public func inject(
+    @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
+  ) -> UDIRules {
+    let apply = IsolatedBlock(block).isolationErased
+    guard let actor = Isolation.ofBlock(block.isolation, "inject").actor else {
+      return add(isOnMainActor: false) {
+        apply($0, $1)
+        return true
+      }
     }
-  }
-
-  /// Adds a block that fills what it wants on the main actor; the rule is applied there only.
-  ///
-  /// - Parameter block: Gets the object, and the context that the rule is applied in.
-  /// - Returns: The same rules, to go on with.
-  @discardableResult
-  public func injectOnMainActor(_ block: @escaping @MainActor (Target, UDIContext) -> Void) -> UDIRules {
-    // Only called on the main actor, which `Rule.isOnMainActor` sees to.
-    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((Target, UDIContext) -> Void).self))
+    let owned = ActorOwned(apply, by: actor)
     return add(isOnMainActor: true) {
-      block.value($0, $1)
+      owned.value($0, $1)
       return true
     }
   }

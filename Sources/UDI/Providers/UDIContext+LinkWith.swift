@@ -198,35 +198,6 @@ extension UDIContext {
   ) throws -> Dependency {
     try lookUpOrThrow(Dependency.self, key.name, .mainActor, search)
   }
-
-  /// Looks up a dependency on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
-  @inlinable @MainActor
-  public func linkOnMainActor<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
-  ) -> Dependency? {
-    lookUp(type, name, .anywhere, search)
-  }
-
-  /// Looks up a dependency that must be there on the main actor, where whatever provider there is can make it: elsewhere this is awaited.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
-  @inlinable @MainActor
-  public func requireOnMainActor<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .anywhere, search)
-  }
 }
 
 // MARK: - From typed verbs to the untyped core

@@ -27,7 +27,7 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, isOnMainActor: false, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
     let provider = Factory(description, { _ in value }, nil)
     return .of(add(provider, Made(value)), .anywhere)
   }
@@ -51,7 +51,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, isOnMainActor: true, completes: false)
+      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
     let provider = Factory(description, { _ in value }, nil)
     return .of(add(provider, Made(value)), .mainActor)
   }

@@ -124,18 +124,13 @@ extension UDIContext {
   /// return is not in the tree, and `implements` does nothing. What the block itself registered, or another block of this context, is
   /// replaced as ever. A module that the block installs counts as the block.
   ///
-  /// - Parameter block: Gets this context.
-  public func setUp(_ block: @escaping @Sendable (UDIContext) -> Void) {
-    add(SetUp.Block(isOnMainActor: false, body: block))
-  }
-
-  /// Has a block run once, on the main actor, before the first such lookup there; see ``setUp(_:)``. Lookups elsewhere do not wait
+  /// A block that was written in main-actor code runs on the main actor, before the first such lookup there. Lookups elsewhere do not wait
   /// for it.
   ///
   /// - Parameter block: Gets this context.
-  public func setUpOnMainActor(_ block: @escaping @MainActor (UDIContext) -> Void) {
-    let block = MainActorOwned(unsafe unsafeBitCast(block, to: ((UDIContext) -> Void).self))
-    add(SetUp.Block(isOnMainActor: true) { block.value($0) })
+  /// - Precondition: The block belongs to the main actor or to none.
+  public func setUp(@_inheritActorContext _ block: @escaping @Sendable @isolated(any) (UDIContext) -> Void) {
+    add(SetUp.Block(.ofBlock(block.isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
   /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and

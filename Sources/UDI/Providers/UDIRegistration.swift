@@ -128,7 +128,7 @@ extension UDIRegistration {
     let alias = Alias(
       Provider.Description(
         type, name, provider.lifetime, nil, site, reach,
-        isOnMainActor: provider.isOnMainActor || convertsOnMainActor, completes: false),
+        convertsOnMainActor ? .mainActor : provider.isolation, completes: false),
       of: provider, convertsOnMainActor: convertsOnMainActor, convert)
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
@@ -222,7 +222,7 @@ extension UDIRegistration {
     _ convert: @escaping (Dependency) -> Other
   ) {
     Reach.mainActor.assertIsolation(Dependency.self)
-    let (convert, isExact) = (MainActorOwned(convert), isOfExactType)
+    let (convert, isExact) = (ActorOwned(onMainActor: convert), isOfExactType)
     serve(type, name, reach, convertsOnMainActor: true, site) { made in
       made.value(as: Dependency.self, isExact: isExact).map { Made(convert.value($0)) }
     }

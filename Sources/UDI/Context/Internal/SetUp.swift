@@ -19,6 +19,19 @@ final class SetUp: Entry, @unchecked Sendable {
     let body: (UDIContext) -> Void
     /// Whether a look for a watcher added it, see `Tidings`.
     var comesFromLook = false
+
+    /// - Parameters:
+    ///   - isolation: Where the block may run: anywhere, or on the main actor.
+    ///   - body: The block, without its isolation.
+    init(_ isolation: Isolation, _ body: @escaping (UDIContext) -> Void) {
+      isOnMainActor = isolation.isMainActor
+      guard let actor = isolation.actor else {
+        self.body = body
+        return
+      }
+      let owned = ActorOwned(body, by: actor)
+      self.body = { owned.value($0) }
+    }
   }
 
   private var blocks: [Block] = []

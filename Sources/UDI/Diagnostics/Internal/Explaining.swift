@@ -73,7 +73,7 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    if provider.isOnMainActor, !MainActorCheck.isOnMainActor { return .onlyOnMainActor }
+    if !provider.isolation.isHere { return .isolatedElsewhere(provider.isolation.name) }
     switch finding.failure?.reason {
     case .threw(let message): return .failed(.init(place), message: message)
     case .returnedNil: return .factoryReturnedNil

@@ -62,7 +62,7 @@ extension ProviderFailure {
     case .nothing: nil
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
-    case .onlyOnMainActor: .onlyOnMainActor
+    case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
     case .notSendable: .notSendable
     case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).name)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))

@@ -65,7 +65,7 @@ extension UDIExplanation {
   /// The provider that a lookup came to and that made nothing.
   fileprivate var failedProvider: Finding? {
     switch cause {
-    case .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .factoryReturnedNil, .failed, .cycle,
+    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,
       .notConvertible, .notSendable, .argumentNotSendable:
       break
     case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope,

@@ -69,7 +69,7 @@ struct Survey {
     fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
       self.place = place
       isOwned = entry.reach == .mainActor
-      owner = isOwned ? MainActorOwned(object) : object
+      owner = isOwned ? ActorOwned(onMainActor: object) : object
       madeType = nil
     }
 
@@ -84,7 +84,7 @@ struct Survey {
     func satisfies(_ condition: (AnyObject) -> Bool, orOfType typeCondition: (Any.Type) -> Bool) -> Bool {
       if let madeType { return typeCondition(madeType) }
       guard let owner else { return false }
-      return condition(isOwned ? unsafe unsafeDowncast(owner, to: MainActorOwned<AnyObject>.self).value : owner)
+      return condition(isOwned ? unsafe unsafeDowncast(owner, to: ActorOwned<AnyObject>.self).value : owner)
     }
   }
 

@@ -29,7 +29,7 @@ final class Alias: Provider, @unchecked Sendable {
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
-      guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.onlyOnMainActor }
+      guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.isolatedElsewhere(.mainActor) }
       return present
     }
     let original: Made?
@@ -37,7 +37,9 @@ final class Alias: Provider, @unchecked Sendable {
     guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
     // Asked only now: what was converted before may be handed out anywhere.
-    if convertsOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
+    if convertsOnMainActor, !MainActorCheck.isOnMainActor {
+      throw ProviderFailure.isolatedElsewhere(.mainActor)
+    }
     guard let converted = convert(made) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)

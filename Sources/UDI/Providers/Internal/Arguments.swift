@@ -1,65 +1,43 @@
-/// Erasing the types of factories that take arguments.
-extension UDIContext {
-  /// Erases the types of a factory's arguments: each argument is cast to the type that the factory wants.
+/// A factory with arguments, without its types and its isolation: each argument is cast to the type that the factory wants.
+@usableFromInline
+struct ErasedFactory {
+  let argumentTypes: [Any.Type]
+  let make: (UDIContext, [Any]) throws -> Made?
+
   @inlinable
-  func erase<Dependency, First, each More>(
-    _ factory: @escaping (UDIContext, First, repeat each More) throws -> Dependency?
-  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
+  init<Dependency, First, each More>(
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+  ) {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
-    let make: (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
+    let make = IsolatedFactory(factory).isolationErased
+    self.init(types) { [types] context, arguments in
       var arguments = try Arguments(arguments, wanted: types)
       let first = try arguments.next(First.self)
-      return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
+      return try make(context, first, repeat arguments.next((each More).self)).map { Made($0) }
     }
-    return (types, make)
   }
 
-  /// The same for what is called after the factory.
-  @inlinable
-  func eraseCompletion<Dependency, First, each More>(
-    _ completion: @escaping (UDIContext, Dependency, First, repeat each More) -> Void
-  ) -> (UDIContext, Made, [Any]) -> Void {
-    let complete: (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
-      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
-      do {
-        var arguments = try Arguments(arguments, wanted: [])
-        let first = try arguments.next(First.self)
-        completion(context, dependency, first, repeat try arguments.next((each More).self))
-      } catch { preconditionFailure("the factory has had these arguments already") }
-    }
-    return complete
+  @usableFromInline
+  init(_ argumentTypes: [Any.Type], _ make: @escaping (UDIContext, [Any]) throws -> Made?) {
+    self.argumentTypes = argumentTypes
+    self.make = make
   }
+}
 
-  /// The same for a factory of the main actor's.
-  @inlinable
-  func eraseOnMainActor<Dependency, First, each More>(
-    _ factory: @escaping @MainActor (UDIContext, First, repeat each More) throws -> Dependency?
-  ) -> ([Any.Type], (UDIContext, [Any]) throws -> Made?) {
-    var types: [Any.Type] = [First.self]
-    for type in repeat (each More).self { types.append(type) }
-    let make: @MainActor (UDIContext, [Any]) throws -> Made? = { [types] context, arguments in
-      var arguments = try Arguments(arguments, wanted: types)
+/// The same for what is called after such a factory.
+@inlinable
+func eraseCompletion<Dependency, First, each More>(
+  _ completion: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
+) -> (UDIContext, Made, [Any]) -> Void {
+  let complete = IsolatedBlock(completion).isolationErased
+  return { context, made, arguments in
+    guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
+    do {
+      var arguments = try Arguments(arguments, wanted: [])
       let first = try arguments.next(First.self)
-      return try factory(context, first, repeat arguments.next((each More).self)).map { Made($0) }
-    }
-    return (types, unsafe unsafeBitCast(make, to: ((UDIContext, [Any]) throws -> Made?).self))
-  }
-
-  /// The same on the main actor.
-  @inlinable
-  func eraseCompletionOnMainActor<Dependency, First, each More>(
-    _ completion: @escaping @MainActor (UDIContext, Dependency, First, repeat each More) -> Void
-  ) -> (UDIContext, Made, [Any]) -> Void {
-    let complete: @MainActor (UDIContext, Made, [Any]) -> Void = { context, made, arguments in
-      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
-      do {
-        var arguments = try Arguments(arguments, wanted: [])
-        let first = try arguments.next(First.self)
-        completion(context, dependency, first, repeat try arguments.next((each More).self))
-      } catch { preconditionFailure("the factory has had these arguments already") }
-    }
-    return unsafe unsafeBitCast(complete, to: ((UDIContext, Made, [Any]) -> Void).self)
+      complete(context, dependency, first, repeat try arguments.next((each More).self))
+    } catch { preconditionFailure("the factory has had these arguments already") }
   }
 }
 

@@ -1,7 +1,7 @@
 /// A provider whose factory takes the context alone: the kind that lookups, compiled in the caller's module, call directly.
 @usableFromInline
 final class Factory<Dependency>: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. Where the closures may be called is what `isOnMainActor` says.
+  // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
 
   @usableFromInline let factory: (UDIContext) throws -> Dependency?
   private let completion: ((UDIContext, Dependency) -> Void)?
@@ -11,8 +11,8 @@ final class Factory<Dependency>: Provider, @unchecked Sendable {
     _ description: consuming Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
     _ completion: ((UDIContext, Dependency) -> Void)?
   ) {
-    if description.belongsToMainActor {
-      let owned = MainActorOwned((make: factory, complete: completion))
+    if let owner = description.owner {
+      let owned = ActorOwned((make: factory, complete: completion), by: owner)
       self.factory = { try owned.value.make($0) }
       self.completion = completion == nil ? nil : { owned.value.complete?($0, $1) }
     } else {
@@ -36,25 +36,24 @@ final class Factory<Dependency>: Provider, @unchecked Sendable {
 /// A provider whose factory takes arguments, too.
 @usableFromInline
 final class ArgumentFactory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. Where the closures may be called is what `isOnMainActor` says.
+  // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
   private let factory: (UDIContext, [Any]) throws -> Made?
   private let completion: ((UDIContext, Made, [Any]) -> Void)?
 
   @usableFromInline
   init(
-    _ description: consuming Description, argumentTypes: [Any.Type],
-    _ factory: @escaping (UDIContext, [Any]) throws -> Made?,
+    _ description: consuming Description, _ erased: ErasedFactory,
     _ completion: ((UDIContext, Made, [Any]) -> Void)?
   ) {
-    if description.belongsToMainActor {
-      let owned = MainActorOwned((make: factory, complete: completion))
+    if let owner = description.owner {
+      let owned = ActorOwned((make: erased.make, complete: completion), by: owner)
       self.factory = { try owned.value.make($0, $1) }
       self.completion = completion == nil ? nil : { owned.value.complete?($0, $1, $2) }
     } else {
-      self.factory = factory
+      factory = erased.make
       self.completion = completion
     }
-    super.init(description, argumentTypes: argumentTypes, isFactory: false)
+    super.init(description, argumentTypes: erased.argumentTypes, isFactory: false)
   }
 
   override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? { try factory(context, arguments) }

@@ -17,7 +17,7 @@ package final class Override: Sendable {
     self.context = context
     let provider = Factory<Dependency>(
       Provider.Description(
-        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, isOnMainActor: false,
+        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
         completes: false), { _ in value }, nil)
     substitute = Substitute(Made(value), provider)
     context.change { node, _ in

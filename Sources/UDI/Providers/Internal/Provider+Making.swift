@@ -58,7 +58,7 @@ extension Provider {
   }
 
   private final func rejectOtherActors() throws {
-    if isOnMainActor, !MainActorCheck.isOnMainActor { throw ProviderFailure.onlyOnMainActor }
+    if !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
   }
 
   /// What tells apart the instances that are kept for different arguments.
@@ -318,8 +318,7 @@ extension Provider {
       .notAttached,
       """
       The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
-      mostly the main actor, and it was made elsewhere. Make or provide it on the main actor: register it with `registerOnMainActor`, \
-      for example.
+      mostly the main actor, and it was made elsewhere. Make or provide it on that actor: register a closure that belongs to it.
       """, at: site)
   }
 

@@ -18,19 +18,19 @@ class Provider: Entry, @unchecked Sendable {
     var metadata: Offer.Metadata?
     let site: CallSite
     let reach: Reach
-    let isOnMainActor: Bool
+    let isolation: Isolation
     let completes: Bool
 
-    /// Whether the closures may hold what is not `Sendable`, and so have to be released on the main actor.
-    var belongsToMainActor: Bool { isOnMainActor || reach == .mainActor }
+    /// The actor on which the closures have to be released, because they may hold what is not `Sendable`.
+    var owner: (any Actor)? { reach == .mainActor ? MainActor.shared : isolation.actor }
 
     /// - Parameters:
     ///   - reach: Where what is made may be used.
-    ///   - isOnMainActor: Whether the closures may be called on the main actor only.
+    ///   - isolation: Where the closures may be called.
     @usableFromInline
     init(
       _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
-      _ reach: Reach, isOnMainActor: Bool, completes: Bool
+      _ reach: Reach, _ isolation: Isolation, completes: Bool
     ) {
       self.type = type
       self.reach = reach
@@ -38,7 +38,7 @@ class Provider: Entry, @unchecked Sendable {
       self.lifetime = lifetime
       self.metadata = metadata
       self.site = site
-      self.isOnMainActor = isOnMainActor
+      self.isolation = isolation
       self.completes = completes
     }
   }
@@ -58,8 +58,8 @@ class Provider: Entry, @unchecked Sendable {
   /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
   /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
-  /// Whether its factory may only run on the main actor.
-  let isOnMainActor: Bool
+  /// Where its factory may run.
+  let isolation: Isolation
   /// Whether something is to be called at the end of the outermost link.
   let completes: Bool
   /// The types of its factory's arguments, where it takes some.
@@ -96,7 +96,7 @@ class Provider: Entry, @unchecked Sendable {
     usesDefaultLifetime = lifetime == nil
     unsafe uncheckedLifetime = consume lifetime
     details = description.metadata.take()
-    isOnMainActor = description.isOnMainActor
+    isolation = description.isolation
     completes = description.completes
     argumentTypesIfAny = argumentTypes
     self.isFactory = isFactory
@@ -210,7 +210,7 @@ extension Provider {
     node.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
-    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && !isOnMainActor
+    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && isolation.actor == nil
     if sharing == .graph, isFactory { kind = .graphProvider }
     // What it kept before it was registered comes with it.
     comesFromLook = Tree.isLooking
@@ -263,7 +263,8 @@ extension Provider {
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
-  case onlyOnMainActor
+  /// The factory belongs to an actor, and this is elsewhere.
+  case isolatedElsewhere(Isolation)
   /// An argument may not be `Sendable`, although the factory was promised that it is; the argument's type.
   case argumentNotSendable(Any.Type)
   /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.

@@ -1,0 +1,112 @@
+/// Looking up what another actor has to make.
+extension UDIContext {
+  /// Looks up a dependency that must be there, and waits for the actor that its factory belongs to, if that has to make it.
+  ///
+  /// ```swift
+  /// let library = try await context.obtain((any Library).self)
+  /// ```
+  ///
+  /// What is there is returned as ``require(_:named:search:)`` does, on the caller's actor. What the factory itself looks up is not waited
+  /// for: if that belongs to a third actor, obtain it before.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) async throws -> Dependency {
+    try await obtain(type, name, search, Arguments.Sent([]))
+  }
+
+  /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to, if that has to make it; see
+  /// ``obtain(_:named:search:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default this context's.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) async throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return try await obtain(type, name, search, Arguments.Sent(arguments))
+  }
+
+  nonisolated(nonsending) func obtain<Dependency: Sendable>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent
+  ) async throws -> Dependency {
+    var actor: Isolation?
+    while true {
+      let error: any Error
+      do {
+        guard let actor = actor?.actor else { return try get(type, name, search, arguments) }
+        return try await get(type, name, search, arguments, on: actor)
+      } catch let thrown { error = thrown }
+      // What is registered may have changed meanwhile, to something of yet another actor.
+      guard case .isolatedElsewhere(let other)? = error as? ProviderFailure, other.actor !== actor?.actor else {
+        throw explained(error, type, name, .anywhere, search) { $0 is Dependency }
+      }
+      actor = other
+    }
+  }
+
+  private func get<Dependency: Sendable>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent
+  ) throws -> Dependency {
+    let (found, isExact) = try provide(
+      type, name, .anywhere, search, arguments.values, isFresh: false, reports: false)
+    guard let dependency = found.value(as: type, isExact: isExact) else { throw ProviderFailure.nothing }
+    return dependency
+  }
+
+  /// The same on an actor, of which the thread knows it as long as it makes: factories of that actor may then run.
+  private func get<Dependency: Sendable>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent,
+    on actor: isolated any Actor
+  ) throws -> Dependency {
+    let resolution = PerThread.resolution.object
+    let outer = resolution.actor
+    resolution.actor = actor
+    defer { resolution.actor = outer }
+    return try get(type, name, search, arguments)
+  }
+
+  // MARK: - On the main actor, for types that are not Sendable
+
+  /// The same as ``obtain(_:named:search:)`` for a type that is not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) async throws -> Dependency {
+    try lookUpOrThrow(type, name, .mainActor, search)
+  }
+
+  /// The same as ``obtain(_:named:search:with:_:)`` for a type or arguments that are not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) async throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
+  }
+}
+
+extension Arguments {
+  /// Arguments that go to another actor.
+  struct Sent: @unchecked Sendable {
+    // Unchecked: the verbs that send them take `Sendable` ones alone.
+    let values: [Any]
+    init(_ values: [Any]) { self.values = values }
+  }
+}
