@@ -167,9 +167,9 @@ extension Mixer {
 
   @Test func concurrency() async throws {
     let context = UDIContext(tag: "App")
-    context.registerOnMainActor(ScreenModel.self, lifetime: .context) { ScreenModel() }
-    let model = await context.linkOnMainActor(ScreenModel.self)
-    #expect(model != nil)
+    context.register(ScreenModel.self, lifetime: .context) { @MainActor in ScreenModel() }
+    let model = try await context.obtain(ScreenModel.self)
+    #expect(context.link(ScreenModel.self) === model)
     let host = Host().attached(to: context)
     let mixer = Mixer().attached(to: context)
     await mixer.prepare()

@@ -28,7 +28,7 @@ struct Edges {
   /// Swift's own check decides, and the library has to agree with it.
   static func checkOtherQueue() {
     let context = UDIContext(tag: "context")
-    context.registerOnMainActor(Int.self) { 1 }
+    context.register(Int.self) { @MainActor in 1 }
     let queue = DispatchQueue(label: "another")
     let here = queue.sync { MainActor.assumeIsolated { context.link(Int.self) } }
     check(here == 1, "the first thread is on the main actor in another queue's `sync`, too")

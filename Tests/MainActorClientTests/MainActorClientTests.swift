@@ -109,8 +109,8 @@ actor Worker: UDIObject {
   @Test func rulesForPlainClasses() {
     let context = UDIContext(tag: "window")
     let screen = Screen().attached(to: context)
-    context.rules(for: Report.self).inject(\.clock).injectOnMainActor { report, context in report.title = context.tag }
-    context.rules(for: (any Titled).self).injectOnMainActor { titled, _ in titled.title += "!" }
+    context.rules(for: Report.self).inject(\.clock).inject { @MainActor report, context in report.title = context.tag }
+    context.rules(for: (any Titled).self).inject { @MainActor titled, _ in titled.title += "!" }
     let report = Report()
     #expect(context.inject(into: report) == 3)
     #expect(report.clock === screen && report.title == "window!")
@@ -124,7 +124,7 @@ actor Worker: UDIObject {
     #expect(try context.require(Screen.self) === screen)
     context.register((any Clock).self, named: "plain") { Screen() }
     #expect(context.link((any Clock).self, named: "plain") != nil)
-    context.registerOnMainActor(Detail.self) { (_, now: Int) in
+    context.register(Detail.self) { (_, now: Int) in
       let detail = Detail()
       detail.now = now
       return detail
@@ -173,7 +173,7 @@ final class CountingModule: UDIModule {
   func register(in context: UDIContext) {
     count += 1
     context.defaultLifetime = .context
-    context.registerOnMainActor(Screen.self) { Screen() }
+    context.register(Screen.self) { @MainActor in Screen() }
   }
 }
 
@@ -221,6 +221,6 @@ final class Dashboard: UDIObject {
 /// A module in the module: it belongs to the main actor, and may register what is not `Sendable`.
 struct ScreenModule: UDIModule {
   func register(in context: UDIContext) {
-    context.registerOnMainActor(Screen.self, lifetime: .context) { Screen() }.implements((any Clock).self) { $0 }
+    context.register(Screen.self, lifetime: .context) { @MainActor in Screen() }.implements((any Clock).self) { $0 }
   }
 }

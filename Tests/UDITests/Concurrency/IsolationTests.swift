@@ -152,7 +152,7 @@ import UDI
   @Test(arguments: [false, true])
   func argumentsThatMayNotBeSendableAreRefusedByFactoriesOfWhatIs(_ isOnMainActor: Bool) {
     if isOnMainActor {
-      context.registerOnMainActor(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
+      context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
     } else {
       context.register(Reading.self) { (_, local: SendableLocal) in Reading(count: 1) }
     }
@@ -246,7 +246,7 @@ import UDI
 
   /// Its conformance may belong to the main actor.
   @Test func anotherTypeThatIsNotSendableIsForTheMainActorAlone() async {
-    context.registerOnMainActor(Model.self, lifetime: .context) { Model() }.implements((any Local).self)
+    context.register(Model.self, lifetime: .context) { @MainActor in Model() }.implements((any Local).self)
     #expect(context.link((any Local).self) != nil && context.link(SendableLocal.self) == nil)
     let context = context
     #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
@@ -285,10 +285,10 @@ import UDI
           let death = mortal.death
           owner.register(Mortal.self, lifetime: .context) { Mortal(death) }
           _ = owner.link(Mortal.self)
-        case 2: owner.registerOnMainActor(Reading.self) { Reading(count: mortal.count) }
-        case 3: owner.registerOnMainActor(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
-        case 4: owner.setUpOnMainActor { _ in mortal.count += 1 }
-        default: owner.rules(for: Counter.self).injectOnMainActor { _, _ in mortal.count += 1 }
+        case 2: owner.register(Reading.self) { @MainActor in Reading(count: mortal.count) }
+        case 3: owner.register(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
+        case 4: owner.setUp { @MainActor _ in mortal.count += 1 }
+        default: owner.rules(for: Counter.self).inject { @MainActor _, _ in mortal.count += 1 }
         }
         return owner
       }
@@ -423,15 +423,17 @@ import UDI
 
   // MARK: Taking part in the tree
 
+  nonisolated private static func makeScreen() -> Screen { Screen() }
+
   /// Its conformance to `UDIObject` cannot be used elsewhere.
   @Test func anObjectOfTheMainActorThatIsMadeElsewhereIsReported() async {
-    context.register(Screen.self) { Screen() }
+    context.register(Screen.self, Self.makeScreen)
     let context = context
     let (screen, misuse) = await Task.detached { MisuseLog.during { context.link(Screen.self) } }.value
     #expect(screen != nil && screen?.attachedContext == nil)
     #expect(misuse.map(\.kind) == [.notAttached])
     #expect(misuse.first?.message.contains("is not attached to \"context\"") == true)
-    #expect(misuse.first?.message.contains("registerOnMainActor") == true)
+    #expect(misuse.first?.message.contains("register a closure that belongs to it") == true)
     // Each time, and also when another one was attached.
     let (other, none) = MisuseLog.during { context.link(Screen.self) }
     #expect(other?.attachedContext === context && none.isEmpty)

@@ -72,9 +72,6 @@ private protocol Domestic: AnyObject {}
     Way("UDIContext.link(_:named:search:)") { $0.link((any Domestic).self, search: $1) != nil },
     Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Service).self), search: $1) != nil },
     Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Domestic).self), search: $1) != nil },
-    Way("UDIContext.linkOnMainActor(_:named:search:)") {
-      $0.linkOnMainActor((any Service).self, search: $1) != nil
-    },
   ]
 
   nonisolated private static let linkingAll = [
@@ -139,9 +136,6 @@ private protocol Domestic: AnyObject {}
     },
     Way("UDIContext.require(_:named:search:with:_:)") {
       (try? $0.require((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
-    },
-    Way("UDIContext.requireOnMainActor(_:named:search:)") {
-      (try? $0.requireOnMainActor((any Service).self, search: $1)) != nil
     },
   ]
 

@@ -71,7 +71,7 @@ import TreeModel
       let root = UDIContext(tag: "root")
       for index in 0..<count { try root.makeChild(tag: "\(index)") }
       let last = try root.makeChild(tag: "last")
-      last.setUpOnMainActor { _ in }
+      last.setUp { @MainActor _ in }
       let plain = Plain()
       last.bind(plain, as: (any Other).self)
       onThreads(1) { _ in
@@ -158,7 +158,7 @@ import TreeModel
         log.add("\(block.id)")
         for key in keys { context.multiBind(plain, as: (any Service).self, named: Self.name(key)) }
       }
-      if block.isOnMainActor { context.setUpOnMainActor { body($0) } } else { context.setUp(body) }
+      if block.isOnMainActor { context.setUp { @MainActor in body($0) } } else { context.setUp(body) }
     }
 
     /// Does something, and says what was not as expected.
@@ -218,8 +218,8 @@ import TreeModel
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
     let plain = Plain()
-    root.setUpOnMainActor { _ in }
-    child.setUpOnMainActor { _ in }
+    root.setUp { @MainActor _ in }
+    child.setUp { @MainActor _ in }
     child.bind(plain, as: (any Service).self, named: "a")
     child.register((any Service).self, named: "b") { Plain() }
     onThreads(1) { _ in
@@ -315,7 +315,7 @@ import TreeModel
   @MainActor @Test func nobodyWaitsElsewhereForABlockOfTheMainActor() throws {
     let root = UDIContext(tag: "root")
     let found = Locked(false)
-    try root.makeChild(tag: "child").setUpOnMainActor { context in
+    try root.makeChild(tag: "child").setUp { @MainActor context in
       onThreads(1) { _ in if root.link((any Service).self) != nil { found.withLock { $0 = true } } }
       context.register((any Service).self) { Plain() }
     }

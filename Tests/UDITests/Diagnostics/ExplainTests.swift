@@ -119,7 +119,7 @@ struct ExplainTests {
 
   @Test("Made on the main actor only, by a factory that returns nil, or with the context gone")
   func failures() async throws {
-    root.registerOnMainActor((any Service).self) { Plain() }
+    root.register((any Service).self) { @MainActor in Plain() }
     #expect(
       firstLine(of: shop.explain((any Service).self, search: .ancestors))
         == "UDITests.Service is made on the main actor only, and this lookup was elsewhere while nothing was made yet.")

@@ -48,7 +48,7 @@ import UDI
   }
 
   @Test func whatAProviderMadeIsTracked() {
-    context.registerOnMainActor(Basket.self, lifetime: .context) { Basket() }
+    context.register(Basket.self, lifetime: .context) { @MainActor in Basket() }
     let changes = Tally()
     withObservationTracking {
       _ = context.link(Basket.self)?.items

@@ -72,7 +72,7 @@ private protocol Printing: AnyObject {
   @MainActor @Test func rulesOfTheMainActor() async {
     let counter = Counter()
     context.bind(counter, as: (any Local).self)
-    context.rules(for: Window.self).inject(\.local).injectOnMainActor { window, context in window.title = context.tag }
+    context.rules(for: Window.self).inject(\.local).inject { @MainActor window, context in window.title = context.tag }
     let window = Window()
     let elsewhere = await Task.detached { [context] in context.inject(into: window) }.value
     #expect(elsewhere == 0 && window.local == nil)
@@ -85,7 +85,7 @@ private protocol Printing: AnyObject {
     do {
       let context = UDIContext(tag: "mortal")
       gone = context
-      context.rules(for: Window.self).inject(\.local).injectOnMainActor { _, _ in }
+      context.rules(for: Window.self).inject(\.local).inject { @MainActor _, _ in }
     }
     #expect(gone == nil)
   }

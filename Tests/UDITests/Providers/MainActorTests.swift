@@ -14,9 +14,9 @@ final class Counter: Local { var count = 0 }
   let context = UDIContext(tag: "context")
 
   @Test func anyVerbWorksInPlaceOnTheMainActor() throws {
-    context.registerOnMainActor((any Service).self) { ViewModel("a") }
-    context.registerOnMainActor((any Service).self, named: "n") { (_, title: String) in ViewModel(title) }
-    context.registerOnMainActor(ViewModel.self, lifetime: .context) { context in ViewModel(context.tag) }
+    context.register((any Service).self) { @MainActor in ViewModel("a") }
+    context.register((any Service).self, named: "n") { (_, title: String) in ViewModel(title) }
+    context.register(ViewModel.self, lifetime: .context) { @MainActor context in ViewModel(context.tag) }
     #expect((context.link((any Service).self) as? ViewModel)?.title == "a")
     #expect((try context.require((any Service).self, named: "n", with: "b") as? ViewModel)?.title == "b")
     #expect(context.linkAll(ViewModel.self).map(\.title) == ["context"])
@@ -24,17 +24,17 @@ final class Counter: Local { var count = 0 }
   }
 
   @Test func elsewhereItIsAwaited() async throws {
-    context.registerOnMainActor(ViewModel.self, lifetime: .context) { ViewModel("made") }
+    context.register(ViewModel.self, lifetime: .context) { @MainActor in ViewModel("made") }
     let context = context
-    let (before, awaited, after) = await Task.detached {
+    let (before, awaited, after) = try await Task.detached {
       let (before, misuse) = MisuseLog.during { context.link(ViewModel.self) }
       #expect(misuse.map(\.kind) == [.notMade])
       #expect(misuse.first?.message.contains("made on the main actor only") == true)
-      let awaited = await context.linkOnMainActor(ViewModel.self)
+      let awaited = try await context.obtain(ViewModel.self)
       return (before, awaited, context.link(ViewModel.self))
     }.value
-    #expect(before == nil && awaited != nil && awaited === after)
-    #expect(try await Task.detached { try await context.requireOnMainActor(ViewModel.self) }.value === awaited)
+    #expect(before == nil && awaited === after)
+    #expect(try await Task.detached { try await context.obtain(ViewModel.self) }.value === awaited)
   }
 
   @Test func whatIsNotSendableStaysOnTheMainActor() throws {

@@ -167,7 +167,7 @@ import UDI
         The provider of UDITests.Beta wants (Swift.Int, Swift.String) and got (Swift.Int, Swift.Int).
         """))
     #expect(reason { try context.require((any Beta).self) }.contains("and got no arguments."))
-    context.registerOnMainActor((any Gamma).self) { Made() }
+    context.register((any Gamma).self) { @MainActor in Made() }
     onThreads(1) { [context] _ in
       let error = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) }
       #expect(error?.description.hasPrefix("UDITests.Gamma is made on the main actor only, and this lookup") == true)

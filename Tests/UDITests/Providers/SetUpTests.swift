@@ -122,7 +122,7 @@ import UDI
 
   @MainActor @Test func onTheMainActor() async {
     let context = UDIContext(tag: "context")
-    context.setUpOnMainActor { context in context.register((any Alpha).self) { Made() } }
+    context.setUp { @MainActor context in context.register((any Alpha).self) { Made() } }
     let elsewhere = await Task.detached { context.link((any Alpha).self) == nil }.value
     #expect(elsewhere)
     #expect(context.link((any Alpha).self) != nil)
@@ -150,7 +150,7 @@ import UDI
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
     child.setUp { context in context.register((any Beta).self) { Made() } }
-    child.setUpOnMainActor { context in context.register((any Alpha).self) { Made() } }
+    child.setUp { @MainActor context in context.register((any Alpha).self) { Made() } }
     let elsewhere = await Task.detached {
       (
         root.link((any Alpha).self) == nil, child.link((any Alpha).self, named: "n") == nil,
@@ -237,7 +237,7 @@ import UDI
       return nil
     },
     { context in
-      context.registerOnMainActor((any Service).self) { Member("real") }
+      context.register((any Service).self) { @MainActor in Member("real") }
       return nil
     },
     { context in
@@ -371,7 +371,7 @@ import UDI
 
   @MainActor @Test func blocksOfTheMainActorDoNotReplaceEither() {
     let context = UDIContext(tag: "context")
-    context.setUpOnMainActor { context in context.register((any Alpha).self) { Made("real") } }
+    context.setUp { @MainActor context in context.register((any Alpha).self) { Made("real") } }
     context.register((any Alpha).self) { Made("fake") }
     #expect((context.link((any Alpha).self) as? Made)?.label == "fake")
     #expect((context.link((any Alpha).self) as? Made)?.label == "fake")

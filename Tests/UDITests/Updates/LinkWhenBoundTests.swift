@@ -145,10 +145,10 @@ extension LinkWhenBoundTests {
   @Test("What somebody else had made is found: by a waiter off the main actor, and after a failure")
   func madeElsewhere() async throws {
     let root = root
-    root.registerOnMainActor((any Service).self, lifetime: .context) { Plain() }
+    root.register((any Service).self, lifetime: .context) { @MainActor in Plain() }
     let waiter = Task.detached { try await root.linkWhenBound((any Service).self) }
     _ = await MisuseLog.during { for _ in 0..<20 { await Task.yield() } }
-    let made = await root.linkOnMainActor((any Service).self)
+    let made = try await root.obtain((any Service).self)
     #expect(try await waiter.value === made)
 
     root.register((any Alpha).self, lifetime: .context) { context in
