@@ -11,6 +11,15 @@ public struct UDILinkError: Error, Sendable, Hashable {
   /// In between are the providers whose factories asked in turn, and passed the error on.
   public let chain: [Step]
 
+  /// The place of what was asked for among the parameters of an initialiser, until the provider of that adds its step.
+  let parameter: Int?
+
+  init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
+    self.explanation = explanation
+    self.chain = chain
+    self.parameter = parameter
+  }
+
   /// What was the matter.
   public var cause: UDIExplanation.Cause { explanation.cause }
 
@@ -34,6 +43,8 @@ public struct UDILinkError: Error, Sendable, Hashable {
     public let name: String?
     /// The object's property that asked. Known of those declared with ``Required``, in debug builds.
     public let property: String?
+    /// The place of the next step among the parameters of the initialiser that the provider was registered with, from 1. Nil for all others.
+    public let parameter: Int?
     /// The file of the call or declaration by which the object asks, or of the provider's registration, as `#fileID` gives it. Nil for what is
     /// registered nowhere.
     public let fileID: String?
@@ -45,6 +56,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
 extension UDILinkError.Step: CustomStringConvertible {
   /// What it is and where: `Shop.Store (Shop/Wiring.swift:12)`.
   public var description: String {
+    let label = label + (parameter.map { ", parameter \($0)" } ?? "")
     guard let fileID, let line else { return label }
     return "\(label) (\(fileID):\(line))"
   }
@@ -84,13 +96,14 @@ extension UDILinkError: CustomStringConvertible {
     case .unattached where chain.count == 2: return nil
     default: break
     }
-    let askers = chain.dropLast().reversed().map(\.label)
-    guard let nearest = askers.first else { return nil }
-    let others = askers.dropFirst()
-    if others.isEmpty { return "\(nearest) needs it." }
+    let askers = chain.dropLast().reversed()
+    guard let first = askers.first else { return nil }
+    let nearest = "\(first.label) needs it" + (first.parameter.map { " as parameter \($0) of its initialiser" } ?? "")
+    let others = askers.dropFirst().map(\.label)
+    if others.isEmpty { return "\(nearest)." }
     var ends = others.prefix(Self.namedOneByOne - 1).map { "for \($0)" }
     if others.count > ends.count, let outermost = others.last { ends[ends.count - 1] = "and so on up to \(outermost)" }
-    return "\(nearest) needs it, \(ends.joined(separator: ", "))."
+    return "\(nearest), \(ends.joined(separator: ", "))."
   }
 
   /// The way there, in a line; nil where nobody is known who asked.

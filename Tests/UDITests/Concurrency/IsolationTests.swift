@@ -143,7 +143,7 @@ import UDI
     let context = context
     let counter = context.link(Counter.self)
     let elsewhere = await Task.detached { MisuseLog.during { context.link(Reading.self) } }.value
-    #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("on the main actor only") == true)
+    #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("belongs to the main actor") == true)
     #expect(counter?.count == 0 && context.link(Reading.self)?.count == 1)
     // Converted by now, and kept.
     #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)

@@ -140,6 +140,14 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let waiting = [
+    Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
+    Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
+    Way("UDIContext.obtain(_:named:search:with:_:)") {
+      (try? await $0.obtain((any Service).self, named: withNumber, search: $1, with: 1)) != nil
+    },
+    Way("UDIContext.obtain(_:named:search:with:_:)") {
+      (try? await $0.obtain((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
+    },
     Way("UDIContext.updates(of:named:search:)") {
       var updates = $0.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
@@ -246,6 +254,22 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let objectsWaiting = [
+    Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain((any Service).self, search: search)) != nil
+    },
+    Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain((any Domestic).self, search: search)) != nil
+    },
+    Way("UDIObject.obtain(_:named:search:fileID:line:with:_:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain((any Service).self, named: withNumber, search: search, with: 1)) != nil
+    },
+    Way("UDIObject.obtain(_:named:search:fileID:line:with:_:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain((any Domestic).self, named: withNumber, search: search, with: 1)) != nil
+    },
     Way("UDIObject.updates(of:named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Service).self, search: $1).makeAsyncIterator()

@@ -122,7 +122,9 @@ struct ExplainTests {
     root.register((any Service).self) { @MainActor in Plain() }
     #expect(
       firstLine(of: shop.explain((any Service).self, search: .ancestors))
-        == "UDITests.Service is made on the main actor only, and this lookup was elsewhere while nothing was made yet.")
+        == """
+        The factory of UDITests.Service belongs to the main actor, and this lookup was elsewhere while nothing was made yet.
+        """)
     root.register((any Other).self) { nil }
     let error = #expect(throws: UDILinkError.self) { try root.require((any Other).self) }
     #expect(error.map { firstLine(of: $0.explanation) } == "The factory of UDITests.Other returned nil.")

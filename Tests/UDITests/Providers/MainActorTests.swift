@@ -29,7 +29,7 @@ final class Counter: Local { var count = 0 }
     let (before, awaited, after) = try await Task.detached {
       let (before, misuse) = MisuseLog.during { context.link(ViewModel.self) }
       #expect(misuse.map(\.kind) == [.notMade])
-      #expect(misuse.first?.message.contains("made on the main actor only") == true)
+      #expect(misuse.first?.message.contains("belongs to the main actor") == true)
       let awaited = try await context.obtain(ViewModel.self)
       return (before, awaited, context.link(ViewModel.self))
     }.value

@@ -146,10 +146,12 @@ import UDI
     }
   }
 
+  private static func registerBeta(_ context: UDIContext) { context.register((any Beta).self) { Made() } }
+
   @MainActor @Test func aBlockOfTheMainActorBelowIsNotForgotten() async throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
-    child.setUp { context in context.register((any Beta).self) { Made() } }
+    child.setUp(Self.registerBeta)
     child.setUp { @MainActor context in context.register((any Alpha).self) { Made() } }
     let elsewhere = await Task.detached {
       (

@@ -16,13 +16,20 @@ extension UDILinkError {
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
-      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil,
+      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil, parameter: nil,
       fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
     self.init(explanation: explanation, chain: [missing])
   }
 
   /// The same error, seen from one step further out.
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
+
+  /// The same, asked for as a parameter of an initialiser.
+  ///
+  /// - Parameter place: Its place among the parameters, from 1.
+  func asked(asParameter place: Int) -> UDILinkError {
+    UDILinkError(explanation: explanation, chain: chain, parameter: place)
+  }
 
   /// The same, seen by the object that asked, if there was one.
   func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
@@ -33,7 +40,7 @@ extension UDILinkError {
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
     let step = Step(
-      kind: .object, typeName: first.typeName, name: nil, property: name, fileID: first.fileID, line: first.line)
+      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID, line: first.line)
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
@@ -49,14 +56,15 @@ extension UDILinkError {
 extension UDILinkError.Step {
   init(_ asker: Asker) {
     self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).name, name: nil, property: nil,
+      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).name, name: nil, property: nil, parameter: nil,
       fileID: asker.site.fileID, line: asker.site.line)
   }
 
-  init(_ provider: Provider) {
+  init(_ provider: Provider, parameter: Int?) {
     let key = provider.key
     self.init(
       kind: .provider, typeName: key.type.name, name: key.name?.description, property: nil,
+      parameter: parameter,
       fileID: provider.site.fileID, line: provider.site.line)
   }
 }
@@ -83,6 +91,6 @@ extension Provider {
   /// What to throw on of what the factory threw: an error that something is missing gets this step of the way to it.
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }
-    return missing.seen(from: .init(self))
+    return missing.seen(from: .init(self, parameter: missing.parameter))
   }
 }

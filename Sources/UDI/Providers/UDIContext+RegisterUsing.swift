@@ -1,0 +1,142 @@
+/// Registering by an initialiser, whose parameters are looked up by their types.
+extension UDIContext {
+  /// Registers an initialiser, or a function, as a factory: each parameter is looked up by its type.
+  ///
+  /// ```swift
+  /// context.register((any Editor).self, using: Notepad.init(store:clock:))
+  /// ```
+  ///
+  /// A parameter that is an optional may be missing: it is looked up with `link`. All others are required, and the error of one that is
+  /// missing says which one it is. Parameters are looked up from the context that a factory would get, and upwards. One that needs a name, a
+  /// value of its own or a search is for a factory to give: ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  ///
+  /// An initialiser of an actor runs on that actor. In the Swift 5 language mode enable the upcoming feature `InferSendableFromCaptures`, without
+  /// which no initialiser is `Sendable` there.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default what the initialiser makes.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
+  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - make: The initialiser, with one parameter at least. What it throws is treated as what a factory throws.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen.
+  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Precondition: If both closures belong to an actor, it is the same one.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  // Disfavoured, as the forms below: a trailing closure that takes a context would match this one as well.
+  @_disfavoredOverload
+  @inlinable
+  @discardableResult
+  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.of(make.isolation, onCreate?.isolation, site)
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
+    return .of(add(.factory(description, lookingUpParameters(of: make, .anywhere), onCreate)), .anywhere)
+  }
+
+  // MARK: - On the main actor, for types that are not Sendable
+
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
+  // Without `@preconcurrency`, which the form below has: it strips `Sendable` from symbols, and theirs would be the same.
+  @_disfavoredOverload
+  @inlinable @MainActor
+  @discardableResult
+  public func register<Dependency: Sendable, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.onMainActor(make.isolation, onCreate?.isolation, site)
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
+    return .of(add(.factory(description, lookingUpParameters(of: make, .mainActor), onCreate)), .anywhere)
+  }
+
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
+  @_disfavoredOverload
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func register<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    Reach.mainActor.assertIsolation(type)
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.onMainActor(make.isolation, onCreate?.isolation, site)
+    let description = Provider.Description(
+      type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
+    return .of(add(.factory(description, lookingUpParameters(of: make, .mainActor), onCreate)), .mainActor)
+  }
+}
+
+/// The factory that an initialiser is registered as.
+@inlinable
+func lookingUpParameters<Dependency, First, each More>(
+  of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
+) -> (UDIContext) throws -> Dependency? {
+  let make = IsolatedFactory(make).isolationErased
+  return { context in
+    var parameters = Parameters(context, reach)
+    let first = try parameters.next(First.self)
+    return try make(first, repeat parameters.next((each More).self))
+  }
+}
+
+/// The parameters of an initialiser, to be looked up one after the other.
+@usableFromInline
+struct Parameters {
+  private let context: UDIContext
+  private let reach: Reach
+  /// The place of the one that was looked up last, from 1.
+  private var place = 0
+
+  @usableFromInline
+  init(_ context: UDIContext, _ reach: Reach) {
+    self.context = context
+    self.reach = reach
+  }
+
+  @usableFromInline
+  mutating func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
+    place += 1
+    if isOptional(type), let optional = type as? any OptionalParameter.Type,
+      let found = optional.lookUp(from: context, reach) as? Parameter
+    {
+      return found
+    }
+    do { return try context.lookUpOrThrow(type, nil, reach, nil) } catch let missing as UDILinkError {
+      throw missing.asked(asParameter: place)
+    }
+  }
+}
+
+/// Whether a type is an optional, without looking for its conformances, which would go through those of the whole program.
+///
+/// The first word of a type's metadata is its kind, 514 for optionals (Type Metadata, "Common Metadata Layout", in the Swift repository:
+/// docs/ABI/TypeMetadata.rst).
+private func isOptional(_ type: Any.Type) -> Bool {
+  unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 514
+}
+
+/// An optional, as the type of a parameter that may be missing.
+private protocol OptionalParameter {
+  static func lookUp(from context: UDIContext, _ reach: Reach) -> Self
+}
+
+extension Optional: OptionalParameter {
+  fileprivate static func lookUp(from context: UDIContext, _ reach: Reach) -> Wrapped? {
+    context.lookUp(Wrapped.self, nil, reach, nil)
+  }
+}

@@ -1,0 +1,73 @@
+/// Looking up what another actor has to make, from an object.
+extension UDIObject {
+  /// Looks up a dependency that must be there, and waits for the actor that its factory belongs to, if that has to make it; see
+  /// ``UDIContext/obtain(_:named:search:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await obtain(type, name, search, Arguments.Sent([]), CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to; see
+  /// ``UDIContext/obtain(_:named:search:with:_:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) async throws -> Dependency {
+    var arguments: [Any] = [argument]
+    for other in repeat each more { arguments.append(other) }
+    return try await obtain(type, name, search, Arguments.Sent(arguments), CallSite(fileID, line))
+  }
+
+  nonisolated(nonsending) private func obtain<Dependency: Sendable>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent, _ site: CallSite
+  ) async throws -> Dependency {
+    guard let context = context(for: type, name, site, "obtain") else {
+      throw _attachedContext.goneError(type, name, search, Asker(self, site))
+    }
+    do { return try await context.obtain(type, name, search, arguments) } catch {
+      throw _attachedContext.explained(error, Asker(self, site))
+    }
+  }
+
+  // MARK: - On the main actor, for types that are not Sendable
+
+  /// The same as ``obtain(_:named:search:fileID:line:)`` for a type that is not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same as ``obtain(_:named:search:fileID:line:with:_:)`` for a type or arguments that are not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) async throws -> Dependency {
+    try require(type, named: name, search: search, fileID: fileID, line: line, with: argument, repeat each more)
+  }
+}
