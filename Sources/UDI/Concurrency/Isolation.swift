@@ -68,8 +68,11 @@ struct Isolation: Sendable {
   }
 
   /// Whether the closures may be called here.
-  var isHere: Bool {
-    guard let actor else { return true }
+  @inline(__always)
+  var isHere: Bool { actor == nil || isOnActor }
+
+  @inline(never)
+  private var isOnActor: Bool {
     if isMainActor { return MainActorCheck.isOnMainActor }
     // Only `obtain` leads to another actor in a way that can be known: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false

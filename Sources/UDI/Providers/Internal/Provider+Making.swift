@@ -200,7 +200,8 @@ extension Entry {
     if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    guard provider.isQuick else { return nil }
+    // Elsewhere, `begin` says so.
+    guard provider.isQuick, provider.isolation.isHere else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
       // `begin` finds that.

@@ -110,7 +110,7 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { argumentTypesIfAny ?? [] }
   final var hasArguments: Bool { argumentTypesIfAny != nil }
 
-  /// Whether an instance is made for the context that asks, anywhere, and nothing is called afterwards.
+  /// Whether an instance is made for the context that asks, and nothing is called afterwards.
   final var isQuick: Bool { unsafe uncheckedIsQuick }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
@@ -210,7 +210,7 @@ extension Provider {
     node.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
-    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes && isolation.actor == nil
+    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if sharing == .graph, isFactory { kind = .graphProvider }
     // What it kept before it was registered comes with it.
     comesFromLook = Tree.isLooking
