@@ -18,6 +18,18 @@ let settings: [SwiftSetting] =
     "MemberImportVisibility",
   ].map { .enableUpcomingFeature($0) }
 
+// The kinds of modules that use the library, besides those with the settings above.
+
+let mainActorSettings = settings + [.defaultIsolation(MainActor.self)]
+let swift5Settings: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+/// What Xcode's template for apps sets: the Swift 5 mode, the main actor as default isolation, and "approachable concurrency".
+let appTemplateSettings: [SwiftSetting] =
+  [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)]
+  + [
+    "DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferIsolatedConformances",
+    "InferSendableFromCaptures", "NonisolatedNonsendingByDefault",
+  ].map { .enableUpcomingFeature($0) }
+
 let package = Package(
   name: "UDI",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -54,16 +66,17 @@ let package = Package(
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
-    // The code of README and of the articles.
+    // The code of README and of the articles, in each kind of module that uses the library. The folders of the other kinds are links to the first one.
     .testTarget(name: "ArticleTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
+    .testTarget(
+      name: "ArticleTestsMainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: mainActorSettings),
+    .testTarget(name: "ArticleTestsSwift5", dependencies: ["UDI", "UDITesting"], swiftSettings: swift5Settings),
+    .testTarget(
+      name: "ArticleTestsSwift5MainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: appTemplateSettings),
 
-    // One client for each kind of module that uses the library: what DESIGN promises must compile in all of them.
-    .testTarget(
-      name: "Swift5ClientTests", dependencies: ["UDI"], swiftSettings: [.swiftLanguageMode(.v5)]),
+    // One client for each kind of module, for what is different there.
     .testTarget(name: "Swift6ClientTests", dependencies: ["UDI"], swiftSettings: settings),
-    .testTarget(
-      name: "MainActorClientTests",
-      dependencies: ["UDI"],
-      swiftSettings: settings + [.defaultIsolation(MainActor.self)]),
+    .testTarget(name: "MainActorClientTests", dependencies: ["UDI"], swiftSettings: mainActorSettings),
+    .testTarget(name: "Swift5ClientTests", dependencies: ["UDI"], swiftSettings: swift5Settings),
   ]
 )

@@ -11,11 +11,12 @@ struct ConcurrencyArticle {
   }
 
   /// Notes what happens, in order. With a lock of Foundation's, which the thread sanitizer understands.
-  final class Journal: Sendable {
+  nonisolated final class Journal: @unchecked Sendable {
+    // Unchecked: `lock` guards the entries.
     private let lock = NSLock()
-    private nonisolated(unsafe) var entries: [String] = []
-    var all: [String] { lock.withLock { unsafe entries } }
-    func add(_ entry: String) { lock.withLock { unsafe entries.append(entry) } }
+    private var entries: [String] = []
+    var all: [String] { lock.withLock { entries } }
+    func add(_ entry: String) { lock.withLock { entries.append(entry) } }
   }
 
   /// Makes a catalogue on a thread of its own, while so many tasks wait for it and another task wants to run.

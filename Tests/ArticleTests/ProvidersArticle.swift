@@ -51,11 +51,11 @@ struct ProvidersArticle {
   }
 
   @Test func argumentsAreCast() {
-    class Animal: Hashable, @unchecked Sendable {  // Unchecked: nothing in it changes.
+    nonisolated class Animal: Hashable, @unchecked Sendable {  // Unchecked: nothing in it changes.
       static func == (left: Animal, right: Animal) -> Bool { left === right }
       func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
-    final class Dog: Animal, @unchecked Sendable {}
+    nonisolated final class Dog: Animal, @unchecked Sendable {}
     struct Label: Sendable { let text: String }
 
     let app = UDIContext(tag: "App")

@@ -24,7 +24,7 @@ private struct Receipt {
   let cart: any Cart
   var text: String { "12:00, 0 items" }
 }
-private final class CheckoutModel: UDIObject, Sendable {
+nonisolated private final class CheckoutModel: UDIObject, Sendable {
   let _attachedContext = UDIAttachment()
   private let action = Mutex<(@Sendable () -> Void)?>(nil)
   func didAttachContext() { bind(self, as: CheckoutModel.self) }
@@ -70,7 +70,7 @@ struct LeakingFactory {
       session.register((any Cart).self, lifetime: .context) { SavedCart(clock: session.link()) }
       AppContext.removeChild(session)
     }
-    #expect(found.first?.description.contains("registered at ArticleTests/TestingArticle.swift:") == true)
+    #expect(found.first?.description.contains("registered at \(#fileID):") == true)
   }
 
   @Test(.leakAudit) func mended() throws {
@@ -92,7 +92,7 @@ struct LeakingFactory {
   }
 }
 
-final class XCTestArticle: XCTestCase {
+nonisolated final class XCTestArticle: XCTestCase {
   func testScreenGoesAway() {
     let found = leaks(onMisuse: { XCTFail("\($0)") }) {
       CheckoutModel().attached(to: AppContext).refresh()
