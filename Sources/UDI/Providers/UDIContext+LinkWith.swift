@@ -99,16 +99,12 @@ extension UDIContext {
   ) throws -> Dependency {
     try lookUpOrThrow(Dependency.self, key.name, .anywhere, search)
   }
+}
 
-  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIContext {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -119,16 +115,7 @@ extension UDIContext {
     return lookUp(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
-  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -139,13 +126,7 @@ extension UDIContext {
     return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
   }
 
-  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkFresh(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func linkFresh<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
@@ -153,15 +134,7 @@ extension UDIContext {
     lookUp(type, name, .mainActor, search, [], isFresh: true)
   }
 
-  /// Has a provider make another instance, with arguments, of a dependency that is not `Sendable`, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkFresh(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func linkFresh<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -172,12 +145,7 @@ extension UDIContext {
     return lookUp(type, name, .mainActor, search, arguments, isFresh: true)
   }
 
-  /// Looks up a dependency that is not `Sendable` by its key, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - key: What it is registered under.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -185,13 +153,7 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, .mainActor, search)
   }
 
-  /// Looks up a dependency that must be there and is not `Sendable` by its key, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - key: What it is registered under.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

@@ -61,18 +61,12 @@ extension UDIObject {
   ) -> Dependency? {
     lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
+}
 
-  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -84,18 +78,7 @@ extension UDIObject {
     return lookUp(type, name, .mainActor, search, arguments, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -107,14 +90,7 @@ extension UDIObject {
     return try lookUpOrThrow(type, name, .mainActor, search, arguments, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that is not `Sendable` by its key, to use it at once, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - key: What it is registered under.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -122,7 +98,11 @@ extension UDIObject {
   ) -> Dependency? {
     lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
   }
+}
 
+// MARK: - From typed verbs to the untyped core
+
+extension UDIObject {
   @inlinable
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
