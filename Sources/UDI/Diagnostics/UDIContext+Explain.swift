@@ -31,9 +31,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return explanation(type, name, search, .anywhere, arguments: arguments) { $0 is Dependency }
+    explanation(type, name, search, .anywhere, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
   }
 
   /// Explains what a lookup by a key gives, and why.
@@ -63,9 +61,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return explanation(type, name, search, .mainActor, arguments: arguments) { $0 is Dependency }
+    explanation(type, name, search, .mainActor, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
   }
 
   /// The same for a type that is not `Sendable`; see ``explain(_:search:)``.

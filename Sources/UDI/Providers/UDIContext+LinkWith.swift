@@ -15,9 +15,7 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, isFresh: false)
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -35,9 +33,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .anywhere, search, arguments, isFresh: false)
+    try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
   }
 
   /// Has a provider make another instance of a dependency, whatever its lifetime; what it keeps stays, and bindings do not count.
@@ -68,9 +64,7 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, isFresh: true)
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: true)
   }
 
   /// Looks up a dependency by its key.
@@ -110,9 +104,7 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, isFresh: false)
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:with:_:)``.
@@ -121,9 +113,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
+    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkFresh(_:named:search:)``.
@@ -140,9 +130,7 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, isFresh: true)
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: true)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:search:)``.

@@ -18,9 +18,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, CallSite(fileID, line))
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -41,9 +39,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .anywhere, search, arguments, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, to use it at once.
@@ -73,9 +69,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, CallSite(fileID, line))
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:with:_:)``.
@@ -85,9 +79,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .mainActor, search, arguments, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:search:fileID:line:)``.
