@@ -97,7 +97,7 @@ extension UDIExplanation: CustomStringConvertible {
   public var advice: String? {
     switch cause {
     case .found: nil
-    case .cameLater: "Register it before it is looked up, or await `linkWhenBound`."
+    case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
     case .dead:
       """
       Hold it for as long as it is needed: a context holds what is bound only weakly. Or have the context own it: `provide` it.
@@ -134,7 +134,7 @@ extension UDIExplanation: CustomStringConvertible {
       one as \(typeName), or register a provider.
       """
     case .notRegistered:
-      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
+      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:
       """
       Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A parent holds its children, \

@@ -23,10 +23,11 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before.
-  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+  /// - Throws: `CancellationError` when the task is cancelled before. The type of the error is left open, as for objects, whose context may be
+  ///   gone.
+  nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) async throws(CancellationError) -> Dependency {
+  ) async throws -> Dependency {
     try await awaitDependency(type, name, .anywhere, search)
   }
 }
@@ -42,11 +43,11 @@ extension UDIContext {
     UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, reach: .mainActor, search: search))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenBound(_:named:search:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:)``.
   @preconcurrency @MainActor
-  public func linkWhenBound<Dependency>(
+  public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) async throws(CancellationError) -> Dependency {
+  ) async throws -> Dependency {
     try await awaitDependency(type, name, .mainActor, search)
   }
 }

@@ -28,7 +28,7 @@ extension UDIObject {
   /// - Returns: What comes first in search order.
   /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
   ///   gone.
-  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+  nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -49,9 +49,9 @@ extension UDIObject {
     return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenBound(_:named:search:fileID:line:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:fileID:line:)``.
   @preconcurrency @MainActor
-  public func linkWhenBound<Dependency>(
+  public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -65,7 +65,7 @@ extension UDIObject {
   nonisolated(nonsending) private func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "linkWhenBound") else {
+    guard let context = context(for: type, name, site, "linkWhenAvailable") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     return try await context.awaitDependency(type, name, reach, search)

@@ -154,11 +154,11 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
-      await comes(to: context) { try? await context.linkWhenBound((any Service).self, search: search) }
+    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
-      await comes(to: context) { try? await context.linkWhenBound((any Domestic).self, search: search) }
+    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
 
@@ -262,13 +262,13 @@ private protocol Domestic: AnyObject {}
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
-      return await comes(to: context) { try? await asker.linkWhenBound((any Service).self, search: search) }
+      return await comes(to: context) { try? await asker.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
-      return await comes(to: context) { try? await asker.linkWhenBound((any Domestic).self, search: search) }
+      return await comes(to: context) { try? await asker.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
 
