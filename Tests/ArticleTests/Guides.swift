@@ -239,7 +239,7 @@ struct GuiseGuide {
     #expect(context.unregister(UDIKey((any Plugin).self, named: "one")))
     context.register((any Plugin).self) { (_, _: Int) in Plug() }
     #expect(context.link((any Plugin).self, with: 5) === plug)
-    #expect(withAppContext(.inert) { AppContext.link((any Plugin).self) } == nil)
+    #expect(withAppContext(.makeInert()) { AppContext.link((any Plugin).self) } == nil)
   }
 
   @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {

@@ -243,7 +243,7 @@ private final class Set: Shelf.Thing {}
       #expect(context.link((any Service).self, named: name(1)) == nil)
       for value in 3..<100 { context.bind(Plain(), as: (any Service).self, named: name(value)) }
       #expect(context.link((any Service).self, named: name(50)) == nil)
-      UDIContext.inert.bind(service, as: (any Service).self, named: name(100))
+      UDIContext.makeInert().bind(service, as: (any Service).self, named: name(100))
       let before = alive.load(ordering: .relaxed)
       #expect(before > 0, "what is bound keeps its name")
     }
@@ -267,7 +267,7 @@ private final class Set: Shelf.Thing {}
             elsewhere.bind(service, as: (any Other).self)
           })))
     let sly = Sly(1, onComparison: { _ = holder.withLock { $0.take() } })
-    UDIContext.inert.bind(service, as: (any Service).self, named: UDIName(sly))
+    UDIContext.makeInert().bind(service, as: (any Service).self, named: UDIName(sly))
     let hasDied = isDead.load(ordering: .relaxed)
     #expect(hasDied)
   }

@@ -419,7 +419,7 @@ import UDI
   }
 
   @Test func nothingIsRegisteredInAnInertContext() throws {
-    let inert = UDIContext.inert
+    let inert = UDIContext.makeInert()
     let plain = Plain()
     try withAppContext(inert) {
       let child = try AppContext.makeChild(tag: "child")
@@ -433,6 +433,6 @@ import UDI
       member.bind(member, as: (any Service).self)
       #expect(member.linkInLine((any Service).self) == nil)
     }
-    #expect(UDIContext.inert != inert)
+    #expect(UDIContext.makeInert() != inert)
   }
 }
