@@ -127,7 +127,7 @@ extension UDIExplanation: CustomStringConvertible {
       as `.unique` or `.graph`: those factories are handed the context that asks.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everybody finds it."
-    case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
+    case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       """
       If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, provide or bind \

@@ -292,7 +292,7 @@ extension UDIAttachment {
       .unattached,
       """
       A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-      Attach it first: `attached(to:)`.
+      Attach it first: `attach(to:)`.
       """, at: site)
   }
 
