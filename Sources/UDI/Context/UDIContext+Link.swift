@@ -14,7 +14,7 @@ extension UDIContext {
   ///   factories and set-up blocks take, where they run.
   @inlinable
   public func link<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
     lookUp(type, name, .anywhere, search)
   }
@@ -101,7 +101,7 @@ extension UDIContext {
   /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? {
     lookUp(type, name, .mainActor, search)
   }
@@ -121,7 +121,7 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(named:search:)``.
+  /// The same for a type that is not `Sendable` and an optional place, on the main actor; see ``require(named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency? {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search)

@@ -33,17 +33,6 @@ extension UDIContext {
   ) -> UDIExplanation {
     explanation(type, name, search, .anywhere, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
   }
-
-  /// Explains what a lookup by a key gives, and why.
-  ///
-  /// - Parameters:
-  ///   - key: What is looked up.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
-  public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .anywhere) { $0 is Dependency }
-  }
 }
 
 // MARK: - For types that are not Sendable
@@ -62,10 +51,5 @@ extension UDIContext {
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
     explanation(type, name, search, .mainActor, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
-  }
-
-  /// The same for a type that is not `Sendable`; see ``explain(_:search:)``.
-  public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .mainActor) { $0 is Dependency }
   }
 }

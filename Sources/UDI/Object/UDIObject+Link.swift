@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`. Of the forms of
+/// `require` that leave the type to the place, see `UDIContext+Link.swift`, one is disfavored.
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
   ///
@@ -59,18 +60,11 @@ extension UDIObject {
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     lookUp(type, name, .anywhere, search, CallSite(fileID, line))
   }
-
-  /// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
-  ///
-  /// - Parameter type: The type it is registered under.
-  /// - Returns: Nothing: this declaration only leads to the right one.
-  @available(*, unavailable, renamed: "linkInLine(_:)")
-  public func link<Dependency>(_ type: Dependency.Type) -> Dependency? { nil }
 
   /// Looks up a dependency that must be there.
   ///
@@ -89,6 +83,41 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency that must be there, of the type that the place it is for has: `editor = try Editor(store: require())`.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @_disfavoredOverload
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency that must be there, for a place that is optional: it is not the optional that is asked for.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type, whatever its name.
@@ -153,7 +182,7 @@ extension UDIObject {
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     lookUp(type, name, .mainActor, search, CallSite(fileID, line))
@@ -166,6 +195,23 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
     try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(named:search:fileID:line:)``.
+  @_disfavoredOverload
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable` and an optional place, on the main actor; see ``require(named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:search:fileID:line:)``.
@@ -184,6 +230,43 @@ extension UDIObject {
   ) -> [Dependency] {
     lookUpAll(type, name, .mainActor, search, ofAnyName: false, CallSite(fileID, line))
   }
+}
+
+// MARK: - What leads from link to linkInLine
+
+/// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
+extension UDIObject {
+  /// Is `linkInLine` on objects.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Dependency? { nil }
+
+  /// Is `linkInLine` on objects, also with arguments.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? { nil }
+
+  /// Is `linkInLine` on objects, also for a fresh instance.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
+  ) -> Dependency? { nil }
+
+  /// Is `linkInLine` on objects, also for a fresh instance with arguments.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? { nil }
+
+  /// Is `linkInLine` on objects, also by key.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> Dependency? { nil }
 }
 
 // MARK: - From typed verbs to the untyped core

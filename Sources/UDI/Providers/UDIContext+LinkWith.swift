@@ -12,7 +12,7 @@ extension UDIContext {
   /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
@@ -36,35 +36,38 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime; what it keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. What the
+  /// provider keeps stays, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
   @inlinable
-  public func linkFresh<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  public func link<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? {
-    lookUp(type, name, .anywhere, search, [], isFresh: true)
+    fresh ? lookUp(type, name, .anywhere, search, [], isFresh: true) : lookUp(type, name, .anywhere, search)
   }
 
-  /// Has a provider make another instance of a dependency with arguments; what it keeps stays.
+  /// Has a provider make another instance of a dependency with arguments; what it keeps stays, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The others.
   /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
   @inlinable
-  public func linkFresh<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+  public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: true)
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: fresh)
   }
 
   /// Looks up a dependency by its key.
@@ -101,7 +104,7 @@ extension UDIContext {
   /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
@@ -116,21 +119,21 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkFresh(_:named:search:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:)``.
   @inlinable @preconcurrency @MainActor
-  public func linkFresh<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? {
-    lookUp(type, name, .mainActor, search, [], isFresh: true)
+    fresh ? lookUp(type, name, .mainActor, search, [], isFresh: true) : lookUp(type, name, .mainActor, search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkFresh(_:named:search:with:_:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:with:_:)``.
   @inlinable @preconcurrency @MainActor
-  public func linkFresh<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: true)
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: fresh)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:search:)``.

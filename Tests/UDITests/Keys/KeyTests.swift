@@ -15,7 +15,45 @@ private enum Cellar {
 /// The same name as a type of the standard library.
 private final class Set: Shelf.Thing {}
 
+/// Is not `Sendable`.
+private protocol Errand: AnyObject {}
+private final class Shopping: Errand {}
+
+// Keys that are declared once, next to what they are for.
+extension UDIKey<any Service> {
+  fileprivate static var service: Self { Self() }
+  fileprivate static var backup: Self { Self(named: "backup") }
+}
+
+extension UDIKey<any Errand> {
+  fileprivate static var errand: Self { Self() }
+}
+
 @Suite struct KeyTests {
+  @Test func aKeyThatIsDeclaredOnceIsFoundByItsNameInCode() throws {
+    let context = UDIContext(tag: "context")
+    let member = Member().attached(to: context)
+    let service = Plain()
+    context.bind(service, as: (any Service).self)
+    context.register((any Service).self, named: "backup", lifetime: .context) { Plain("backup") }
+    #expect(context.link(.service) === service && member.linkInLine(.service) === service)
+    #expect(try context.require(.service) === service && member.require(.service) === service)
+    #expect(try context.require(.service, search: .local) === service)
+    let backup = try context.require(.backup)
+    #expect(backup !== service && member.linkInLine(.backup, search: .local) === backup)
+    #expect(context.unregister(.backup) && context.link(.backup) == nil)
+    #expect(throws: UDILinkError.self) { try member.require(.backup) }
+  }
+
+  @MainActor @Test func aKeyOfATypeThatIsNotSendable() throws {
+    let context = UDIContext(tag: "context")
+    let member = Member().attached(to: context)
+    let errand = Shopping()
+    context.bind(errand, as: (any Errand).self)
+    #expect(context.link(.errand) === errand && member.linkInLine(.errand) === errand)
+    #expect(try context.require(.errand) === errand && member.require(.errand) === errand)
+  }
+
   @Test func keysAreTypeAndName() {
     #expect(UDIKey<any Shelf.Thing>() == UDIKey((any Shelf.Thing).self))
     #expect(UDIKey<Plain>(named: "a") == UDIKey<Plain>(named: "a"))

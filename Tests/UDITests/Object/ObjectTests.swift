@@ -230,6 +230,25 @@ import UDI
     #expect(throws: UDILinkError.self) { try screen.require((any Other).self) }
   }
 
+  @Test func requireAsksForTheTypeOfThePlaceThatItIsFor() throws {
+    final class Editor {
+      let service: any Service
+      let loose: (any Loose)?
+      init(_ service: any Service, _ loose: (any Loose)?) { (self.service, self.loose) = (service, loose) }
+    }
+    let root = UDIContext(tag: "root")
+    let (service, loose) = (Plain(), Plain("loose"))
+    root.bind(service, as: (any Service).self)
+    root.bind(loose, as: (any Loose).self, named: "n")
+    let member = Member().attached(to: root)
+    let editor = try Editor(member.require(), member.require(named: "n"))
+    #expect(editor.service === service && editor.loose?.label == "loose")
+    let optional: (any Service)? = try member.require()
+    #expect(optional === service, "it is not the optional that is asked for")
+    let error = #expect(throws: UDILinkError.self) { let _: (any Other)? = try member.require() }
+    #expect(error?.explanation.typeName == "UDITests.Other")
+  }
+
   /// `link(\.x)` keeps the old value until the write is over, so that its `deinit` may read the property.
   @Test func theOldValueMayTouchThePropertyWhenItGoes() {
     final class Screen: UDIObject, @unchecked Sendable {

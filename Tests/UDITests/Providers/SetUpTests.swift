@@ -28,7 +28,7 @@ import UDI
     #expect(make().registrations(of: (any Alpha).self).count == 2)
     #expect(try make().require((any Alpha).self, search: .local) is Made)
     #expect(Member().attached(to: make()).linkInLine((any Alpha).self) != nil)
-    #expect(make().linkFresh((any Alpha).self) != nil)
+    #expect(make().link((any Alpha).self, fresh: true) != nil)
   }
 
   @Test func lookupsThatComeThroughWakeIt() throws {
