@@ -62,7 +62,7 @@ import UDITesting
       for await player in context.updates(of: (any Player).self) {
         title = player?.title ?? "nothing plays"
       }
-      let store = try await context.linkWhenBound((any Store).self)
+      let store = try await context.linkWhenAvailable((any Store).self)
       return (title, store)
     }
     follower.cancel()

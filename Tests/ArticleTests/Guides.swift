@@ -167,12 +167,12 @@ struct SwinjectGuide {
     context.register(lifetime: .graph) {
       Cat()
     } onCreate: { context, cat in
-      cat.owner = context.link()
+      cat.owner = context.link(Person.self)
     }
     context.register(lifetime: .graph) {
       Person()
     } onCreate: { context, person in
-      person.cat = context.link()
+      person.cat = context.link(Cat.self)
     }
     let cat = try context.require(Cat.self)
     #expect(cat.owner?.cat === cat)
@@ -186,12 +186,12 @@ struct SwinjectGuide {
     context.register(lifetime: .context) {
       Cat()
     } onCreate: { context, cat in
-      cat.owner = context.link()
+      cat.owner = context.link(Person.self)
     }
     context.register(lifetime: .context) {
       Person()
     } onCreate: { context, person in
-      person.cat = context.link()
+      person.cat = context.link(Cat.self)
     }
     let cat = try context.require(Cat.self)
     #expect(cat.owner?.cat === cat && cat.owner === context.link(Person.self))
@@ -225,7 +225,7 @@ struct GuiseGuide {
     context.register((any Plugin).self) { Plug() }
     context.provide(Plug(), as: (any Plugin).self)
     let provided = context.link((any Plugin).self)
-    #expect(context.linkFresh((any Plugin).self) === provided, "there is one, that was given")
+    #expect(context.link((any Plugin).self, fresh: true) === provided, "there is one, that was given")
     context.bind(plug, as: (any Plugin).self)
     #expect(context.link((any Plugin).self) === plug)
     context.register((any Plugin).self, named: "one", metadata: 5) { Plug() }
@@ -239,7 +239,7 @@ struct GuiseGuide {
     #expect(context.unregister(UDIKey((any Plugin).self, named: "one")))
     context.register((any Plugin).self) { (_, _: Int) in Plug() }
     #expect(context.link((any Plugin).self, with: 5) === plug)
-    #expect(withAppContext(.inert) { AppContext.link((any Plugin).self) } == nil)
+    #expect(withAppContext(.makeInert()) { AppContext.link((any Plugin).self) } == nil)
   }
 
   @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {

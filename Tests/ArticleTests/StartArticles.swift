@@ -16,6 +16,10 @@ final class Host: UDIObject, Greeter {
   func greet(_ name: String) -> String { "Welcome, \(name)!" }
 }
 
+extension UDIKey<any Greeter> {
+  static var nightPorter: Self { Self(named: "night porter") }
+}
+
 final class Door: UDIObject {
   let _attachedContext = UDIAttachment()
   @LinkedInLine var greeter: (any Greeter)?
@@ -95,6 +99,9 @@ extension Mixer {
     let hosts = seats.map { Host().attached(to: $0) }
     print(lobby.linkAll((any Greeter).self).count)
     #expect(lobby.linkAll((any Greeter).self).count == 3)
+    lobby.provide(Sign(), as: (any Greeter).self, named: "night porter")
+    let porter = try lobby.require(.nightPorter)
+    #expect(porter.greet("Ann") == "Please ring, Ann.")
     for number in 1...2 { lobby.provide(Limits(), named: UDIName(number)) }
     #expect(lobby.linkAll(Limits.self).count == 2)
     withExtendedLifetime(hosts) {}

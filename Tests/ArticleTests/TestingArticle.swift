@@ -67,7 +67,7 @@ struct LeakingFactory {
   @Test func isFound() throws {
     let found = try leaks {
       let session = try AppContext.makeChild(tag: "Session")
-      session.register((any Cart).self, lifetime: .context) { SavedCart(clock: session.link()) }
+      session.register((any Cart).self, lifetime: .context) { SavedCart(clock: session.link((any Clock).self)) }
       AppContext.removeChild(session)
     }
     #expect(found.first?.description.contains("registered at \(#fileID):") == true)
@@ -75,7 +75,8 @@ struct LeakingFactory {
 
   @Test(.leakAudit) func mended() throws {
     let session = try AppContext.makeChild(tag: "Session")
-    session.register((any Cart).self, lifetime: .context) { context in SavedCart(clock: context.link()) }
+    session.register((any Cart).self, lifetime: .context) { context in SavedCart(clock: context.link((any Clock).self))
+    }
     AppContext.removeChild(session)
   }
 

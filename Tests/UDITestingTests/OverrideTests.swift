@@ -116,7 +116,7 @@ import UDITesting
     AppContext.register((any Clock).self) { (_, now: Int) in StoppedClock(now: now) }
     withOverride(of: (any Clock).self, with: TickingClock()) {
       #expect(AppContext.link((any Clock).self, with: 5)?.now == 7)
-      #expect(AppContext.linkFresh((any Clock).self, with: 5)?.now == 7)
+      #expect(AppContext.link((any Clock).self, fresh: true, with: 5)?.now == 7)
       #expect(AppContext.explain((any Clock).self).summary.contains("TickingClock that a test has put in \"App\""))
     }
     #expect(AppContext.link((any Clock).self, with: 5)?.now == 5)

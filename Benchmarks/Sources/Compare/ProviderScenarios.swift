@@ -120,13 +120,17 @@ func registerGraph(in context: UDIContext) {
   context.register((any Bottom2).self, lifetime: .graph) { Leaf() }
   context.register((any Bottom3).self, lifetime: .graph) { Leaf() }
   let inner: @Sendable (UDIContext) -> Inner = { context in
-    Inner(context.link(), context.link(), context.link(), context.link())
+    Inner(
+      context.link((any Bottom0).self), context.link((any Bottom1).self), context.link((any Bottom2).self),
+      context.link((any Bottom3).self))
   }
   context.register((any Middle0).self, lifetime: .graph) { inner($0) }
   context.register((any Middle1).self, lifetime: .graph) { inner($0) }
   context.register((any Middle2).self, lifetime: .graph) { inner($0) }
   context.register((any Middle3).self, lifetime: .graph) { inner($0) }
   context.register((any Top).self, lifetime: .graph) { context in
-    Outer(context.link(), context.link(), context.link(), context.link())
+    Outer(
+      context.link((any Middle0).self), context.link((any Middle1).self), context.link((any Middle2).self),
+      context.link((any Middle3).self))
   }
 }

@@ -1,6 +1,6 @@
 /// Binding: registering an instance that somebody else keeps alive.
 ///
-/// Every verb that takes a dependency stands here twice: once for `Sendable` types, callable from anywhere, and once
+/// Every verb that takes a dependency stands here twice: once for `Sendable` types, callable from anywhere, and, below the mark, once
 /// for all others, on the main actor. The type decides, so what is not `Sendable` never leaves the main actor.
 extension UDIContext {
   /// Registers an instance in this context, weakly, and withdraws the same instance under the same key from every other one.
@@ -23,29 +23,6 @@ extension UDIContext {
   ) {
     Offer.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
-    ) {
-      add($0)
-    }
-  }
-
-  /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - dependency: A class instance.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
-  @inlinable @preconcurrency @MainActor
-  public func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    Offer.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
     ) {
       add($0)
     }
@@ -75,29 +52,6 @@ extension UDIContext {
     }
   }
 
-  /// Registers an instance that is not `Sendable` in this context as well, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - dependency: A class instance.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable @preconcurrency @MainActor
-  public func multiBind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    Offer.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
-    ) {
-      add($0)
-    }
-  }
-
   /// Takes back what is bound under a key in this very context, whoever bound it.
   ///
   /// - Parameters:
@@ -115,7 +69,41 @@ extension UDIContext {
       return true
     }
   }
+}
 
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIContext {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func bind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
+    ) {
+      add($0)
+    }
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:metadata:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func multiBind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
+    ) {
+      add($0)
+    }
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIContext {
   @usableFromInline
   func add(_ offer: borrowing Offer) {
     offer.tellAttachment()

@@ -74,9 +74,16 @@ extension UDIContext {
   /// - Parameter tag: The tag to look for; this context's own does not count.
   /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
-  public func find(_ tag: String) -> UDIContext? {
+  public func descendant(tag: String) -> UDIContext? {
     change { node, _ in
       BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context
     }
   }
+
+  /// The same as ``descendant(tag:)``, as the original library spells it.
+  ///
+  /// - Parameter tag: The tag to look for; this context's own does not count.
+  /// - Returns: The context, or nil if there is none with this tag.
+  /// - Complexity: O(contexts below).
+  public func find(_ tag: String) -> UDIContext? { descendant(tag: tag) }
 }

@@ -8,7 +8,7 @@ extension UDIContext {
   /// updates from outside do not tell of it; from inside everything above is found. So several requests, sessions or windows can stand
   /// side by side below one context without getting at each other's dependencies.
   ///
-  /// ``find(_:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.
+  /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope; no other child may have it.

@@ -21,7 +21,7 @@ public final class UDIContext: Sendable {
   /// Makes a context that is the root of a tree of its own; add it to another one with ``addChild(_:)``.
   ///
   /// - Parameters:
-  ///   - tag: Any text. It names the context among its siblings, in ``find(_:)`` and in messages.
+  ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that name none.
   ///   - setUp: Run once, before the first lookup: see ``setUp(_:)``.
   public init(tag: String, search: UDISearch = .lineage, @_inheritActorContext setUp: (@Sendable @isolated(any) (UDIContext) -> Void)? = nil) {

@@ -17,20 +17,6 @@ extension UDIContext {
     explanation(type, name, search, .anywhere) { $0 is Dependency }
   }
 
-  /// Explains what a lookup gives, and why, of a type that is not `Sendable`; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
-  public func explain<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor) { $0 is Dependency }
-  }
-
   /// Explains what a lookup with arguments gives, and why.
   ///
   /// - Parameters:
@@ -45,49 +31,25 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return explanation(type, name, search, .anywhere, arguments: arguments) { $0 is Dependency }
+    explanation(type, name, search, .anywhere, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
+  }
+}
+
+// MARK: - For types that are not Sendable
+
+extension UDIContext {
+  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:)``.
+  public func explain<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    explanation(type, name, search, .mainActor) { $0 is Dependency }
   }
 
-  /// Explains what a lookup with arguments gives, and why, of a type that is not `Sendable`; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
+  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
   public func explain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return explanation(type, name, search, .mainActor, arguments: arguments) { $0 is Dependency }
-  }
-
-  /// Explains what a lookup by a key gives, and why.
-  ///
-  /// - Parameters:
-  ///   - key: What is looked up.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
-  public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .anywhere) { $0 is Dependency }
-  }
-
-  /// Explains what a lookup by a key gives, and why, of a type that is not `Sendable`; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - key: What is looked up.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer; of the whole tree where there is none. Not for hot paths.
-  public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .mainActor) { $0 is Dependency }
+    explanation(type, name, search, .mainActor, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
   }
 }

@@ -97,7 +97,7 @@ extension UDIExplanation: CustomStringConvertible {
   public var advice: String? {
     switch cause {
     case .found: nil
-    case .cameLater: "Register it before it is looked up, or await `linkWhenBound`."
+    case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
     case .dead:
       """
       Hold it for as long as it is needed: a context holds what is bound only weakly. Or have the context own it: `provide` it.
@@ -127,14 +127,14 @@ extension UDIExplanation: CustomStringConvertible {
       as `.unique` or `.graph`: those factories are handed the context that asks.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everybody finds it."
-    case .unattached: "Attach the object to a context: `object.attachedContext = context`, or `attached(to:)`."
+    case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       """
       If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, provide or bind \
       one as \(typeName), or register a provider.
       """
     case .notRegistered:
-      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenBound`."
+      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:
       """
       Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A parent holds its children, \

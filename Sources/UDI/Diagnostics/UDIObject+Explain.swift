@@ -16,22 +16,6 @@ extension UDIObject {
     }
   }
 
-  /// Explains what a lookup from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
-  public func explain<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) -> UDIExplanation {
-    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
-      $0.explain(type, named: name, search: search)
-    }
-  }
-
   /// Explains what a lookup with arguments from the object's effective context gives, and why.
   ///
   /// - Parameters:
@@ -50,17 +34,21 @@ extension UDIObject {
       $0.explain(type, named: name, search: search, with: argument, repeat each more)
     }
   }
+}
 
-  /// Explains what a lookup with arguments from the object's effective context gives, and why, of a type that is not `Sendable`; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+// MARK: - For types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:)``.
+  public func explain<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
+      $0.explain(type, named: name, search: search)
+    }
+  }
+
+  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
   public func explain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More

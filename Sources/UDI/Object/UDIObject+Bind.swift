@@ -27,29 +27,6 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
-  @inlinable @preconcurrency @MainActor
-  public func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    Offer.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
-    ) {
-      add($0, in: nil)
-    }
-  }
-
   /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere. What was bound under
   /// the same key in these contexts is replaced.
   ///
@@ -75,30 +52,6 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance that is not `Sendable` as well, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - contexts: Where to register it; nil for the object's effective context.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
-  @inlinable @preconcurrency @MainActor
-  public func multiBind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    Offer.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
-    ) {
-      add($0, in: contexts)
-    }
-  }
-
   /// Takes back what this object bound under a key, wherever that is.
   ///
   /// What somebody else bound under it since, a successor for example, stays: so this is safe in a `deinit`.
@@ -112,7 +65,41 @@ extension UDIObject {
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     _attachedContext.unbind(.of(.of(type), name))
   }
+}
 
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func bind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
+    ) {
+      add($0, in: nil)
+    }
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:in:metadata:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func multiBind<Dependency>(
+    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    Offer.make(
+      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
+    ) {
+      add($0, in: contexts)
+    }
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIObject {
   @usableFromInline
   func add(_ offer: borrowing Offer, in contexts: [UDIContext]?) {
     let attachment = _attachedContext

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`. Of the forms of
+/// `require` that leave the type to the place, see `UDIContext+Link.swift`, one is disfavored.
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
   ///
@@ -22,25 +23,6 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
     store(lookUp(Dependency.self, name, .anywhere, search, CallSite(fileID, line)), in: property)
-  }
-
-  /// Looks up a dependency that is not `Sendable` and keeps it in a property, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - property: An optional property of the object. It is set to what the lookup finds, or to nil.
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: Whether it was found.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
-  @inlinable @preconcurrency @MainActor
-  @discardableResult
-  public func link<Dependency>(
-    _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Bool {
-    store(lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line)), in: property)
   }
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
@@ -66,26 +48,6 @@ extension UDIObject {
     return property != nil
   }
 
-  /// Looks up a dependency that is not `Sendable` and keeps it in a variable, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - property: Set to what the lookup finds, or to nil; only after the lookup is over.
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: Whether it was found.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
-  @inlinable @preconcurrency @MainActor
-  @discardableResult
-  public func link<Dependency>(
-    _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Bool {
-    property = lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
-    return property != nil
-  }
-
   /// Looks up a dependency to use it at once: `linkInLine((any Clock).self)?.now`. Nothing is kept.
   ///
   /// - Parameters:
@@ -98,36 +60,11 @@ extension UDIObject {
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     lookUp(type, name, .anywhere, search, CallSite(fileID, line))
   }
-
-  /// Looks up a dependency that is not `Sendable` to use it at once, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
-  @inlinable @preconcurrency @MainActor
-  public func linkInLine<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(type, name, .mainActor, search, CallSite(fileID, line))
-  }
-
-  /// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
-  ///
-  /// - Parameter type: The type it is registered under.
-  /// - Returns: Nothing: this declaration only leads to the right one.
-  @available(*, unavailable, renamed: "linkInLine(_:)")
-  public func link<Dependency>(_ type: Dependency.Type) -> Dependency? { nil }
 
   /// Looks up a dependency that must be there.
   ///
@@ -148,10 +85,9 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there and is not `Sendable`, on the main actor; otherwise the same.
+  /// Looks up a dependency that must be there, of the type that the place it is for has: `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
@@ -159,12 +95,29 @@ extension UDIObject {
   /// - Returns: What comes first in search order, bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
-  @inlinable @preconcurrency @MainActor
-  public func require<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+  @_disfavoredOverload
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency that must be there, for a place that is optional: it is not the optional that is asked for.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type, whatever its name.
@@ -181,22 +134,6 @@ extension UDIObject {
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
     lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
-  }
-
-  /// Looks up every live dependency of a type that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type they are registered under.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
-  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
-  @inlinable @preconcurrency @MainActor
-  public func linkAll<Dependency>(
-    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> [Dependency] {
-    lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
   }
 
   /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
@@ -216,17 +153,76 @@ extension UDIObject {
   ) -> [Dependency] {
     lookUpAll(type, name, .anywhere, search, ofAnyName: false, CallSite(fileID, line))
   }
+}
 
-  /// Looks up every live dependency with one name and of a type that is not `Sendable`, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type they are registered under.
-  ///   - name: Their name; nil for those without one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
-  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func link<Dependency>(
+    _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    store(lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line)), in: property)
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  @discardableResult
+  public func link<Dependency>(
+    _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Bool {
+    property = lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+    return property != nil
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(named:search:fileID:line:)``.
+  @_disfavoredOverload
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable` and an optional place, on the main actor; see ``require(named:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkAll<Dependency>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
@@ -234,6 +230,43 @@ extension UDIObject {
   ) -> [Dependency] {
     lookUpAll(type, name, .mainActor, search, ofAnyName: false, CallSite(fileID, line))
   }
+}
+
+// MARK: - Where link was meant to be linkInLine
+
+/// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
+extension UDIObject {
+  /// Unavailable: objects have `linkInLine`.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Dependency? { nil }
+
+  /// Unavailable: objects have `linkInLine`, also with arguments.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? { nil }
+
+  /// Unavailable: objects have `linkInLine`, also for a fresh instance.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
+  ) -> Dependency? { nil }
+
+  /// Unavailable: objects have `linkInLine`, also for a fresh instance with arguments.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? { nil }
+
+  /// Unavailable: objects have `linkInLine`, also by key.
+  @available(*, unavailable, renamed: "linkInLine")
+  public func link<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> Dependency? { nil }
 }
 
 // MARK: - From typed verbs to the untyped core
@@ -342,7 +375,7 @@ extension UDIAttachment {
       .unattached,
       """
       A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-      Attach it first: `attached(to:)`.
+      Attach it first: `attach(to:)`.
       """, at: site)
   }
 

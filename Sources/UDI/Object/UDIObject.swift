@@ -43,18 +43,10 @@ extension UDIObject {
     set { attach(to: newValue, at: nil) }
   }
 
-  private func attach(to context: UDIContext?, at site: CallSite?) {
-    let attachment = _attachedContext
-    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-    attachment.attach(self, to: context, at: site)
-    if context != nil { didAttachContext() }
-  }
-
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
   /// Keep what it returns, in a stored property for example: a context holds no object, and one that nobody holds is gone at once.
-  /// A local constant holds it only until the constant is last used. To attach an object that is held already, set
-  /// ``attachedContext``.
+  /// A local constant holds it only until the constant is last used. To attach an object that is held already, use ``attach(to:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -66,6 +58,29 @@ extension UDIObject {
     return self
   }
 
+  /// Attaches the object, which somebody holds already, to a context: `screen.attach(to: context)`.
+  ///
+  /// - Parameters:
+  ///   - context: The context to attach to; see ``attachedContext`` for what happens.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Complexity: O(bindings withdrawn).
+  public func attach(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) {
+    attach(to: context, at: CallSite(fileID, line))
+  }
+
+  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and ``AppContext`` serves it.
+  ///
+  /// - Complexity: O(bindings withdrawn).
+  public func detach() { attach(to: nil, at: nil) }
+
+  private func attach(to context: UDIContext?, at site: CallSite?) {
+    let attachment = _attachedContext
+    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    attachment.attach(self, to: context, at: site)
+    if context != nil { didAttachContext() }
+  }
+
   /// The first context with a tag below the object's effective context, breadth-first.
   ///
   /// - Parameters:
@@ -74,8 +89,24 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The context, or nil if there is none with this tag.
   /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
+  public func descendant(tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
+    descendant(tag, "descendant", CallSite(fileID, line))
+  }
+
+  /// The same as ``descendant(tag:fileID:line:)``, as the original library spells it.
+  ///
+  /// - Parameters:
+  ///   - tag: The tag to look for.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The context, or nil if there is none with this tag.
+  /// - Complexity: O(contexts below).
   public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _attachedContext.effectiveContext(
-      "find", self, describing: { "the context \"\(oneLine(tag))\"" }, at: CallSite(fileID, line))?.find(tag)
+    descendant(tag, "find", CallSite(fileID, line))
+  }
+
+  private func descendant(_ tag: String, _ verb: String, _ site: CallSite) -> UDIContext? {
+    _attachedContext.effectiveContext(verb, self, describing: { "the context \"\(oneLine(tag))\"" }, at: site)?
+      .descendant(tag: tag)
   }
 }

@@ -12,12 +12,10 @@ extension UDIContext {
   /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, isFresh: false)
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -35,42 +33,41 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .anywhere, search, arguments, isFresh: false)
+    try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false)
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime; what it keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. What the
+  /// provider keeps stays, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
   @inlinable
-  public func linkFresh<Dependency: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  public func link<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? {
-    lookUp(type, name, .anywhere, search, [], isFresh: true)
+    fresh ? lookUp(type, name, .anywhere, search, [], isFresh: true) : lookUp(type, name, .anywhere, search)
   }
 
-  /// Has a provider make another instance of a dependency with arguments; what it keeps stays.
+  /// Has a provider make another instance of a dependency with arguments; what it keeps stays, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The others.
   /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
   @inlinable
-  public func linkFresh<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+  public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, isFresh: true)
+    lookUp(type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: fresh)
   }
 
   /// Looks up a dependency by its key.
@@ -99,85 +96,47 @@ extension UDIContext {
   ) throws -> Dependency {
     try lookUpOrThrow(Dependency.self, key.name, .anywhere, search)
   }
+}
 
-  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIContext {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, isFresh: false)
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 
-  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
+    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 
-  /// Has a provider make another instance of a dependency that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:)``.
   @inlinable @preconcurrency @MainActor
-  public func linkFresh<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? {
-    lookUp(type, name, .mainActor, search, [], isFresh: true)
+    fresh ? lookUp(type, name, .mainActor, search, [], isFresh: true) : lookUp(type, name, .mainActor, search)
   }
 
-  /// Has a provider make another instance, with arguments, of a dependency that is not `Sendable`, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:with:_:)``.
   @inlinable @preconcurrency @MainActor
-  public func linkFresh<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, isFresh: true)
+    lookUp(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: fresh)
   }
 
-  /// Looks up a dependency that is not `Sendable` by its key, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - key: What it is registered under.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -185,13 +144,7 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, .mainActor, search)
   }
 
-  /// Looks up a dependency that must be there and is not `Sendable` by its key, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - key: What it is registered under.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

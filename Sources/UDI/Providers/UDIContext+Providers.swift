@@ -133,12 +133,14 @@ extension UDIContext {
     add(SetUp.Block(.ofBlock(block.isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
-  /// A new context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and
+  /// Makes a context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and
   /// what is bound or registered is ignored.
   ///
   /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: code under test then runs without
   /// its dependencies.
-  public static var inert: UDIContext {
+  ///
+  /// - Returns: The root of a tree of its own.
+  public static func makeInert() -> UDIContext {
     let context = UDIContext(tag: "Inert")
     context.change { node, _ in node.isInert = true }
     return context

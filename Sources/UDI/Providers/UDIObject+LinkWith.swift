@@ -14,13 +14,12 @@ extension UDIObject {
   /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .anywhere, search, arguments, CallSite(fileID, line))
+    lookUp(
+      type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false, CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -41,9 +40,49 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .anywhere, search, arguments, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), CallSite(fileID, line))
+  }
+
+  /// Has a provider make another instance of a dependency, whatever its lifetime, to use it at once: `linkInLine((any Editor).self, fresh: true)`.
+  /// What the provider keeps stays, and bindings do not count.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable
+  public func linkInLine<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    guard fresh else { return lookUp(type, name, .anywhere, search, CallSite(fileID, line)) }
+    return lookUp(type, name, .anywhere, search, [], isFresh: true, CallSite(fileID, line))
+  }
+
+  /// Has a provider make another instance of a dependency with arguments, to use it at once; what it keeps stays, and bindings do not count.
+  ///
+  /// - Parameters:
+  ///   - type: The type it is registered under.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The others.
+  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  @inlinable
+  public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    lookUp(
+      type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: fresh, CallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, to use it at once.
@@ -62,59 +101,70 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that is not `Sendable` and whose factory takes arguments, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
-  @inlinable @preconcurrency @MainActor
-  public func linkInLine<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    with argument: First, _ more: repeat each More
-  ) -> Dependency? {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return lookUp(type, name, .mainActor, search, arguments, CallSite(fileID, line))
-  }
-
-  /// Looks up a dependency that must be there, is not `Sendable` and whose factory takes arguments, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
-  @inlinable @preconcurrency @MainActor
-  public func require<Dependency, First, each More>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    with argument: First, _ more: repeat each More
-  ) throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .mainActor, search, arguments, CallSite(fileID, line))
-  }
-
-  /// Looks up a dependency that is not `Sendable` by its key, to use it at once, on the main actor.
+  /// Looks up a dependency that must be there by its key.
   ///
   /// - Parameters:
   ///   - key: What it is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Returns: What comes first in search order, bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
+  }
+}
+
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:with:_:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    lookUp(
+      type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:with:_:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    guard fresh else { return lookUp(type, name, .mainActor, search, CallSite(fileID, line)) }
+    return lookUp(type, name, .mainActor, search, [], isFresh: true, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:with:_:)``.
+  @inlinable @preconcurrency @MainActor
+  public func linkInLine<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    lookUp(
+      type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: fresh, CallSite(fileID, line))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -123,13 +173,26 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
   }
 
+  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:search:fileID:line:)``.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIObject {
   @inlinable
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
-    _ site: CallSite
+    isFresh: Bool, _ site: CallSite
   ) -> Dependency? {
     context(for: type, name, site)?
-      .lookUp(type, name, reach, search, arguments, isFresh: false, Asker(self, site))
+      .lookUp(type, name, reach, search, arguments, isFresh: isFresh, Asker(self, site))
   }
 
   @inlinable
@@ -137,7 +200,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
     _ site: CallSite
   ) throws -> Dependency {
-    guard let context = context(for: type, name, site) else {
+    guard let context = context(for: type, name, site, "require") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try context.lookUpOrThrow(type, name, reach, search, arguments, isFresh: false) } catch {

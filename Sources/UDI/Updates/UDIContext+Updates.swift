@@ -15,20 +15,6 @@ extension UDIContext {
     UDIUpdates(request: UpdateRequest(context: self, name: name, reach: .anywhere, search: search))
   }
 
-  /// What a lookup from here gives that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: A sequence that does not keep this context alive.
-  @preconcurrency @MainActor
-  public func updates<Dependency>(
-    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) -> UDIMainActorUpdates<Dependency> {
-    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, reach: .mainActor, search: search))
-  }
-
   /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context. A provider
   /// whose factory has failed is asked again when something changes under the key.
   ///
@@ -37,28 +23,38 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before.
-  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+  /// - Throws: `CancellationError` when the task is cancelled before. The type of the error is left open, as for objects, whose context may be
+  ///   gone.
+  nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) async throws(CancellationError) -> Dependency {
+  ) async throws -> Dependency {
     try await awaitDependency(type, name, .anywhere, search)
   }
+}
 
-  /// Waits until a lookup finds something that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIContext {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``updates(of:named:search:)``.
   @preconcurrency @MainActor
-  public func linkWhenBound<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
-  ) async throws(CancellationError) -> Dependency {
-    try await awaitDependency(type, name, .mainActor, search)
+  public func updates<Dependency>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> UDIMainActorUpdates<Dependency> {
+    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, reach: .mainActor, search: search))
   }
 
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:)``.
+  @preconcurrency @MainActor
+  public func linkWhenAvailable<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) async throws -> Dependency {
+    try await awaitDependency(type, name, .mainActor, search)
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) async throws(CancellationError) -> Dependency {

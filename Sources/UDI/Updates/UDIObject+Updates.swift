@@ -17,24 +17,6 @@ extension UDIObject {
     return UDIUpdates(request: UpdateRequest(context: context, name: name, reach: .anywhere, search: search))
   }
 
-  /// What a lookup from the object's effective context gives that is not `Sendable`, on the main actor; otherwise the same.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A sequence that keeps neither the object nor its context alive.
-  @preconcurrency @MainActor
-  public func updates<Dependency>(
-    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> UDIMainActorUpdates<Dependency> {
-    let context = context(for: type, name, CallSite(fileID, line), "updates")
-    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
-  }
-
   /// Waits until a lookup from the object's effective context finds something. A later attachment elsewhere is not followed.
   ///
   /// - Parameters:
@@ -46,36 +28,44 @@ extension UDIObject {
   /// - Returns: What comes first in search order.
   /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
   ///   gone.
-  nonisolated(nonsending) public func linkWhenBound<Dependency: Sendable>(
+  nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
     try await awaitDependency(type, name, .anywhere, search, CallSite(fileID, line))
   }
+}
 
-  /// Waits until a lookup from the object's effective context finds something that is not `Sendable`, on the main actor.
-  ///
-  /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
-  ///   gone.
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDIObject {
+  /// The same for a type that is not `Sendable`, on the main actor; see ``updates(of:named:search:fileID:line:)``.
   @preconcurrency @MainActor
-  public func linkWhenBound<Dependency>(
+  public func updates<Dependency>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIMainActorUpdates<Dependency> {
+    let context = context(for: type, name, CallSite(fileID, line), "updates")
+    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
+  }
+
+  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:fileID:line:)``.
+  @preconcurrency @MainActor
+  public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
     try await awaitDependency(type, name, .mainActor, search, CallSite(fileID, line))
   }
+}
 
+// MARK: - From typed verbs to the untyped core
+
+extension UDIObject {
   nonisolated(nonsending) private func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "linkWhenBound") else {
+    guard let context = context(for: type, name, site, "linkWhenAvailable") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     return try await context.awaitDependency(type, name, reach, search)

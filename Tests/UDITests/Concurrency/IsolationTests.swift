@@ -226,8 +226,8 @@ import UDI
     context.provide(counter, as: (any Local).self)
     context.bind(safe, as: SendableLocal.self)
     #expect(context.link(SendableLocal.self) === safe)
-    #expect(MisuseLog.during { context.linkFresh(SendableLocal.self) == nil }.0)
-    #expect(context.linkFresh((any Local).self) === counter)
+    #expect(MisuseLog.during { context.link(SendableLocal.self, fresh: true) == nil }.0)
+    #expect(context.link((any Local).self, fresh: true) === counter)
   }
 
   @Test func rulesForASendableTypeLeaveOthersAlone() {
@@ -261,7 +261,7 @@ import UDI
     local.attachedContext = nil
     let before = local.attachments
     let context = context
-    #expect(await Task.detached { MisuseLog.during { context.linkFresh(Reading.self) == nil }.0 }.value)
+    #expect(await Task.detached { MisuseLog.during { context.link(Reading.self, fresh: true) == nil }.0 }.value)
     #expect(local.attachments == before && context.link(Reading.self) != nil)
   }
 
@@ -471,7 +471,7 @@ private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> B
     context.link(SendableLocal.self, named: name) == nil
       && (try? context.require(SendableLocal.self, named: name)) == nil
       && context.linkAll(SendableLocal.self).isEmpty && context.linkAll(SendableLocal.self, named: name).isEmpty
-      && context.linkFresh(SendableLocal.self, named: name) == nil
+      && context.link(SendableLocal.self, named: name, fresh: true) == nil
       && context.link(UDIKey<SendableLocal>(named: name)) == nil
       && context.link(SendableLocal.self, named: name, with: 1) == nil
       && context.registrations(of: SendableLocal.self).allSatisfy { $0.link() == nil }

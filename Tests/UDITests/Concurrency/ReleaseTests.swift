@@ -41,7 +41,7 @@
     /// Something that loads references to look.
     enum Operation: CaseIterable {
       case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
-        linkFresh
+        fresh
       case sweepArguments, audit, auditWhatIsThere, setUp, replace, replaceAgain, explainReplaced
       case alias, freshAlias, aliasOfAlias
 
@@ -81,10 +81,10 @@
           root.register((any Service).self, lifetime: .weak) { scene.makeMortal() }
           _ = root.link((any Service).self)
           return { _ = root.snapshot() }
-        case .linkFresh:
+        case .fresh:
           root.register((any Service).self) { Plain() }
           root.bind(scene.makeMortal(), as: (any Service).self)
-          return { _ = root.linkFresh((any Service).self) }
+          return { _ = root.link((any Service).self, fresh: true) }
         case .sweepArguments:
           root.register((any Service).self, lifetime: .weak) { (_, number: Int) in
             number < 32 ? scene.makeMortal() : Plain() as any Service
@@ -123,11 +123,11 @@
         case .freshAlias:
           scene.registerAliases()
           _ = root.link((any Other).self)
-          return { _ = root.linkFresh((any Other).self) }
+          return { _ = root.link((any Other).self, fresh: true) }
         case .aliasOfAlias:
           scene.registerAliases()
           _ = root.link((any Loose).self)
-          return { _ = root.linkFresh((any Loose).self) }
+          return { _ = root.link((any Loose).self, fresh: true) }
         }
       }
     }

@@ -96,13 +96,17 @@ private protocol Domestic: AnyObject {}
     Way("UDIContext.link(_:named:search:with:_:)") {
       $0.link((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
     },
-    Way("UDIContext.linkFresh(_:named:search:)") { $0.linkFresh((any Service).self, named: made, search: $1) != nil },
-    Way("UDIContext.linkFresh(_:named:search:)") { $0.linkFresh((any Domestic).self, named: made, search: $1) != nil },
-    Way("UDIContext.linkFresh(_:named:search:with:_:)") {
-      $0.linkFresh((any Service).self, named: withNumber, search: $1, with: 1) != nil
+    Way("UDIContext.link(_:named:search:fresh:)") {
+      $0.link((any Service).self, named: made, search: $1, fresh: true) != nil
     },
-    Way("UDIContext.linkFresh(_:named:search:with:_:)") {
-      $0.linkFresh((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
+    Way("UDIContext.link(_:named:search:fresh:)") {
+      $0.link((any Domestic).self, named: made, search: $1, fresh: true) != nil
+    },
+    Way("UDIContext.link(_:named:search:fresh:with:_:)") {
+      $0.link((any Service).self, named: withNumber, search: $1, fresh: true, with: 1) != nil
+    },
+    Way("UDIContext.link(_:named:search:fresh:with:_:)") {
+      $0.link((any Domestic).self, named: withNumber, search: $1, fresh: true, with: 1) != nil
     },
   ]
 
@@ -156,11 +160,11 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
-      await comes(to: context) { try? await context.linkWhenBound((any Service).self, search: search) }
+    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIContext.linkWhenBound(_:named:search:)") { context, search in
-      await comes(to: context) { try? await context.linkWhenBound((any Domestic).self, search: search) }
+    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+      await comes(to: context) { try? await context.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
 
@@ -175,8 +179,6 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let explaining = [
     Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
     Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
-    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
-    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
     Way("UDIContext.explain(_:named:search:with:_:)") {
       isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
@@ -236,9 +238,49 @@ private protocol Domestic: AnyObject {}
     Way("UDIObject.require(_:named:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require((any Domestic).self, search: $1)) != nil
     },
+    Way("UDIObject.require(_:search:fileID:line:)") {
+      (try? Asker().attached(to: $0).require(UDIKey((any Service).self), search: $1)) != nil
+    },
+    Way("UDIObject.require(_:search:fileID:line:)") {
+      (try? Asker().attached(to: $0).require(UDIKey((any Domestic).self), search: $1)) != nil
+    },
+    Way("UDIObject.require(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func require() throws -> any Service { try asker.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIObject.require(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func require() throws -> (any Service)? { try asker.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIObject.require(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func require() throws -> any Domestic { try asker.require(search: search) }
+      return (try? require()) != nil
+    },
+    Way("UDIObject.require(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func require() throws -> (any Domestic)? { try asker.require(search: search) }
+      return (try? require()) != nil
+    },
   ]
 
   nonisolated private static let objectsMaking = [
+    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine((any Service).self, named: made, search: $1, fresh: true) != nil
+    },
+    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:)") {
+      Asker().attached(to: $0).linkInLine((any Domestic).self, named: made, search: $1, fresh: true) != nil
+    },
+    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).linkInLine((any Service).self, named: withNumber, search: $1, fresh: true, with: 1)
+        != nil
+    },
+    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).linkInLine((any Domestic).self, named: withNumber, search: $1, fresh: true, with: 1)
+        != nil
+    },
     Way("UDIObject.linkInLine(_:named:search:fileID:line:with:_:)") {
       Asker().attached(to: $0).linkInLine((any Service).self, named: withNumber, search: $1, with: 1) != nil
     },
@@ -280,13 +322,13 @@ private protocol Domestic: AnyObject {}
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
-      return await comes(to: context) { try? await asker.linkWhenBound((any Service).self, search: search) }
+      return await comes(to: context) { try? await asker.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIObject.linkWhenBound(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
-      return await comes(to: context) { try? await asker.linkWhenBound((any Domestic).self, search: search) }
+      return await comes(to: context) { try? await asker.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
 

@@ -306,7 +306,8 @@ import TreeModel
       }
       let found =
         isFresh
-        ? start.linkFresh((any Loose).self, search: search) : start.link((any Loose).self, search: search, with: 1)
+        ? start.link((any Loose).self, search: search, fresh: true)
+        : start.link((any Loose).self, search: search, with: 1)
       #expect(found?.label == "near")
     }
   }

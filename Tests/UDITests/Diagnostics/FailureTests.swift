@@ -205,7 +205,7 @@ struct FailureTests {
     }
     withReporter(.silent) {
       #expect(root.link((any Alpha).self) != nil)
-      #expect(root.linkFresh((any Alpha).self) == nil)
+      #expect(root.link((any Alpha).self, fresh: true) == nil)
     }
     let explanation = root.explain((any Alpha).self)
     #expect(isFound(explanation) && explanation.contexts[0].findings[0].failure?.message == "connection refused")

@@ -33,7 +33,7 @@ import UDI
       log.all.first?.description
         == """
         \(#fileID):\(log.all[0].line): A Member that is attached to no context used bind for UDITests.Service; \
-        AppContext served it. Attach it first: `attached(to:)`.
+        AppContext served it. Attach it first: `attach(to:)`.
         """)
     #expect(log.all[2].message.contains(#"used link for UDITests.Service named "x""#))
     #expect(log.all[3].message.contains("used linkAll for UDITests.Service"))

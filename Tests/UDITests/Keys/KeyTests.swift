@@ -15,7 +15,45 @@ private enum Cellar {
 /// The same name as a type of the standard library.
 private final class Set: Shelf.Thing {}
 
+/// Is not `Sendable`.
+private protocol Errand: AnyObject {}
+private final class Shopping: Errand {}
+
+// Keys that are declared once, next to what they are for.
+extension UDIKey<any Service> {
+  fileprivate static var service: Self { Self() }
+  fileprivate static var backup: Self { Self(named: "backup") }
+}
+
+extension UDIKey<any Errand> {
+  fileprivate static var errand: Self { Self() }
+}
+
 @Suite struct KeyTests {
+  @Test func aKeyThatIsDeclaredOnceIsFoundByItsNameInCode() throws {
+    let context = UDIContext(tag: "context")
+    let member = Member().attached(to: context)
+    let service = Plain()
+    context.bind(service, as: (any Service).self)
+    context.register((any Service).self, named: "backup", lifetime: .context) { Plain("backup") }
+    #expect(context.link(.service) === service && member.linkInLine(.service) === service)
+    #expect(try context.require(.service) === service && member.require(.service) === service)
+    #expect(try context.require(.service, search: .local) === service)
+    let backup = try context.require(.backup)
+    #expect(backup !== service && member.linkInLine(.backup, search: .local) === backup)
+    #expect(context.unregister(.backup) && context.link(.backup) == nil)
+    #expect(throws: UDILinkError.self) { try member.require(.backup) }
+  }
+
+  @MainActor @Test func aKeyOfATypeThatIsNotSendable() throws {
+    let context = UDIContext(tag: "context")
+    let member = Member().attached(to: context)
+    let errand = Shopping()
+    context.bind(errand, as: (any Errand).self)
+    #expect(context.link(.errand) === errand && member.linkInLine(.errand) === errand)
+    #expect(try context.require(.errand) === errand && member.require(.errand) === errand)
+  }
+
   @Test func keysAreTypeAndName() {
     #expect(UDIKey<any Shelf.Thing>() == UDIKey((any Shelf.Thing).self))
     #expect(UDIKey<Plain>(named: "a") == UDIKey<Plain>(named: "a"))
@@ -243,7 +281,7 @@ private final class Set: Shelf.Thing {}
       #expect(context.link((any Service).self, named: name(1)) == nil)
       for value in 3..<100 { context.bind(Plain(), as: (any Service).self, named: name(value)) }
       #expect(context.link((any Service).self, named: name(50)) == nil)
-      UDIContext.inert.bind(service, as: (any Service).self, named: name(100))
+      UDIContext.makeInert().bind(service, as: (any Service).self, named: name(100))
       let before = alive.load(ordering: .relaxed)
       #expect(before > 0, "what is bound keeps its name")
     }
@@ -267,7 +305,7 @@ private final class Set: Shelf.Thing {}
             elsewhere.bind(service, as: (any Other).self)
           })))
     let sly = Sly(1, onComparison: { _ = holder.withLock { $0.take() } })
-    UDIContext.inert.bind(service, as: (any Service).self, named: UDIName(sly))
+    UDIContext.makeInert().bind(service, as: (any Service).self, named: UDIName(sly))
     let hasDied = isDead.load(ordering: .relaxed)
     #expect(hasDied)
   }

@@ -46,6 +46,29 @@ import UDI
     #expect(member.attachedContext == nil)
   }
 
+  @Test func attachDoesWhatSettingTheContextDoes() {
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member { $0.bind($0, as: (any Service).self) }
+    for context in [a, b, b] {
+      member.attach(to: context)
+      #expect(member.attachedContext === context)
+    }
+    #expect(boundHere(a).isEmpty && b.link((any Service).self) === member)
+  }
+
+  @Test func detachDoesWhatSettingNilDoes() {
+    let calls = Tally()
+    let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
+    let member = Member { _ in calls.add() }.attached(to: a)
+    member.bind(member, as: (any Service).self)
+    member.multiBind(member, as: (any Other).self, in: [a, b])
+    member.detach()
+    #expect(calls.count == 1 && member.attachedContext == nil)
+    #expect(boundHere(a).isEmpty && boundHere(b).isEmpty)
+    member.attach(to: b)
+    #expect(calls.count == 2 && member.attachedContext === b)
+  }
+
   @Test func whatOthersBoundOfAnObjectStaysWhenItIsAttachedElsewhere() {
     let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
     let member = Member().attached(to: a)
@@ -201,9 +224,29 @@ import UDI
     #expect(screen.linkInLine((any Service).self, search: .local) == nil)
     #expect(screen.linkAll((any Service).self).count == 2)
     #expect(screen.linkAll((any Service).self, named: "backup").count == 1)
-    #expect(screen.find("child") === child)
+    #expect(screen.descendant(tag: "child") === child && screen.find("child") === child)
+    #expect(screen.descendant(tag: "none") == nil && screen.find("none") == nil)
     #expect(try screen.require((any Service).self) === service)
     #expect(throws: UDILinkError.self) { try screen.require((any Other).self) }
+  }
+
+  @Test func requireAsksForTheTypeOfThePlaceThatItIsFor() throws {
+    final class Editor {
+      let service: any Service
+      let loose: (any Loose)?
+      init(_ service: any Service, _ loose: (any Loose)?) { (self.service, self.loose) = (service, loose) }
+    }
+    let root = UDIContext(tag: "root")
+    let (service, loose) = (Plain(), Plain("loose"))
+    root.bind(service, as: (any Service).self)
+    root.bind(loose, as: (any Loose).self, named: "n")
+    let member = Member().attached(to: root)
+    let editor = try Editor(member.require(), member.require(named: "n"))
+    #expect(editor.service === service && editor.loose?.label == "loose")
+    let optional: (any Service)? = try member.require()
+    #expect(optional === service, "it is not the optional that is asked for")
+    let error = #expect(throws: UDILinkError.self) { let _: (any Other)? = try member.require() }
+    #expect(error?.explanation.typeName == "UDITests.Other")
   }
 
   /// `link(\.x)` keeps the old value until the write is over, so that its `deinit` may read the property.

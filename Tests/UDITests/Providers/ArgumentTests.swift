@@ -16,7 +16,7 @@ import UDI
     let member = Member().attached(to: context)
     #expect((member.linkInLine((any Beta).self, with: 6, "y") as? Made)?.label == "6 y")
     #expect((try member.require((any Alpha).self, with: 7) as? Made)?.label == "7")
-    #expect((context.linkFresh((any Alpha).self, with: 8) as? Made)?.label == "8")
+    #expect((context.link((any Alpha).self, fresh: true, with: 8) as? Made)?.label == "8")
   }
 
   @Test func oneInstanceForEachSetOfArguments() {

@@ -257,7 +257,7 @@ import UDI
     let (made, journal) = (Tally(), Journal())
     registerCompletion("left", lifetime, linking: "right", made, journal)
     registerCompletion("right", lifetime, linking: "left", made, journal)
-    #expect(context.linkFresh((any Alpha).self, named: "left") != nil)
+    #expect(context.link((any Alpha).self, named: "left", fresh: true) != nil)
     #expect(made.count == 3 && journal.all.isEmpty)
   }
 
@@ -268,7 +268,7 @@ import UDI
         made.count < 1000 ? Made() : nil
       } onCreate: { context, _ in
         made.add()
-        _ = context.linkFresh((any Alpha).self)
+        _ = context.link((any Alpha).self, fresh: true)
       }
       let (_, misuse) = MisuseLog.during { context.link((any Alpha).self) }
       #expect(made.count == 1 && misuse.map(\.kind) == [.notMade])

@@ -197,15 +197,43 @@ import UDI
       let name = UDIName(lifetime.name)
       context.register((any Alpha).self, named: name, lifetime: lifetime) { Made() }
       let kept = context.link((any Alpha).self, named: name)
-      let fresh = context.linkFresh((any Alpha).self, named: name)
+      let fresh = context.link((any Alpha).self, named: name, fresh: true)
       #expect(fresh != nil && fresh !== kept)
       if lifetime != .unique, lifetime != .graph { #expect(context.link((any Alpha).self, named: name) === kept) }
     }
     let bound = Made("bound")
     context.bind(bound, as: (any Alpha).self, named: "context")
     #expect(context.link((any Alpha).self, named: "context") === bound)
-    #expect(context.linkFresh((any Alpha).self, named: "context") !== bound)
-    #expect(context.linkFresh((any Beta).self) == nil)
+    #expect(context.link((any Alpha).self, named: "context", fresh: true) !== bound)
+    #expect(context.link((any Beta).self, fresh: true) == nil)
+  }
+
+  @Test func objectsAskForAFreshOneAsContextsDo() {
+    let member = Member().attached(to: context)
+    context.register((any Alpha).self, lifetime: .context) { Made() }
+    context.register((any Beta).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    let (kept, keptWith) = (context.link((any Alpha).self), context.link((any Beta).self, with: 5))
+    let fresh = member.linkInLine((any Alpha).self, fresh: true)
+    #expect(fresh != nil && fresh !== kept)
+    let freshWith = member.linkInLine((any Beta).self, fresh: true, with: 5)
+    #expect((freshWith as? Made)?.label == "5" && freshWith !== keptWith)
+    #expect(context.link((any Alpha).self) === kept && context.link((any Beta).self, with: 5) === keptWith)
+  }
+
+  /// A parameter that the caller computes: where it is false the lookup is an ordinary one.
+  @Test func whatNeedNotBeFreshIsTheOneThatIsKept() {
+    let member = Member().attached(to: context)
+    context.register((any Alpha).self, lifetime: .context) { Made() }
+    context.register((any Beta).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    let (kept, keptWith) = (context.link((any Alpha).self), context.link((any Beta).self, with: 5))
+    #expect(context.link((any Alpha).self, fresh: false) === kept)
+    #expect(member.linkInLine((any Alpha).self, fresh: false) === kept)
+    #expect(context.link((any Beta).self, fresh: false, with: 5) === keptWith)
+    #expect(member.linkInLine((any Beta).self, fresh: false, with: 5) === keptWith)
+    let bound = Made("bound")
+    context.bind(bound, as: (any Alpha).self)
+    #expect(context.link((any Alpha).self, fresh: false) === bound)
+    #expect(member.linkInLine((any Alpha).self, fresh: false) === bound)
   }
 
   // MARK: Values

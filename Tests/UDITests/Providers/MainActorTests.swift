@@ -51,7 +51,7 @@ final class Counter: Local { var count = 0 }
     }
     #expect(context.link((any Local).self, named: "n", with: Counter())?.count == 10)
     #expect(context.linkAll((any Local).self).map(\.count) == [1])
-    #expect(context.linkFresh((any Local).self)?.count == 0)
+    #expect(context.link((any Local).self, fresh: true)?.count == 0)
     #expect(context.link(UDIKey<any Local>())?.count == 1)
     #expect(context.registrations(of: (any Local).self).first?.link()?.count == 1)
   }

@@ -61,8 +61,8 @@ import UDI
     child.register((any Other).self, named: "number") { (_, _: Int) in Plain("number") }
     root.register((any Service).self) { context in
       #expect(context.link((any Other).self, named: "number", with: 1) == nil)
-      #expect(context.linkFresh((any Other).self, named: "number", with: 1) == nil)
-      #expect(context.linkFresh((any Other).self, named: "fresh") == nil)
+      #expect(context.link((any Other).self, named: "number", fresh: true, with: 1) == nil)
+      #expect(context.link((any Other).self, named: "fresh", fresh: true) == nil)
       #expect(context.link((any Other).self, named: "number", search: .lineage, with: 1) != nil)
       return Plain("made")
     }

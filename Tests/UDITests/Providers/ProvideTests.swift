@@ -86,7 +86,7 @@ struct ProvideTests {
   @Test("What an inert context does not take is not attached to it")
   func inert() {
     let member = Member { _ in Issue.record("attached") }
-    UDIContext.inert.provide(member, as: (any Service).self)
+    UDIContext.makeInert().provide(member, as: (any Service).self)
     #expect(member.attachedContext == nil)
   }
 

@@ -129,7 +129,7 @@ import UDI
     context.register((any Alpha).self) { (_, _: Int) in nil }.implements((any Gamma).self)
     let (others, misuse) = MisuseLog.during {
       (
-        context.link((any Alpha).self, with: 5), context.linkFresh((any Alpha).self, with: 5),
+        context.link((any Alpha).self, with: 5), context.link((any Alpha).self, fresh: true, with: 5),
         context.linkAll((any Alpha).self, named: "context"), context.link((any Gamma).self, with: 5),
         context.registrations(of: (any Alpha).self).map { $0.key.name == nil ? nil : $0.link() }
       )

@@ -28,7 +28,7 @@ import UDI
     #expect(make().registrations(of: (any Alpha).self).count == 2)
     #expect(try make().require((any Alpha).self, search: .local) is Made)
     #expect(Member().attached(to: make()).linkInLine((any Alpha).self) != nil)
-    #expect(make().linkFresh((any Alpha).self) != nil)
+    #expect(make().link((any Alpha).self, fresh: true) != nil)
   }
 
   @Test func lookupsThatComeThroughWakeIt() throws {
@@ -421,7 +421,7 @@ import UDI
   }
 
   @Test func nothingIsRegisteredInAnInertContext() throws {
-    let inert = UDIContext.inert
+    let inert = UDIContext.makeInert()
     let plain = Plain()
     try withAppContext(inert) {
       let child = try AppContext.makeChild(tag: "child")
@@ -435,6 +435,6 @@ import UDI
       member.bind(member, as: (any Service).self)
       #expect(member.linkInLine((any Service).self) == nil)
     }
-    #expect(UDIContext.inert != inert)
+    #expect(UDIContext.makeInert() != inert)
   }
 }

@@ -369,7 +369,7 @@ import UDI
       }
       await withReporter(.silent) {
         let consumers = (0..<count).map { _ in Follower(root.updates(of: (any Service).self)) }
-        let waiters = (0..<count).map { _ in Task { try? await root.linkWhenBound((any Service).self) } }
+        let waiters = (0..<count).map { _ in Task { try? await root.linkWhenAvailable((any Service).self) } }
         await settle()
         // Who waits looks without a watcher first.
         #expect(makings.count - before <= 6 * count, "\(lifetime)")
@@ -422,7 +422,7 @@ import UDI
     root.bind(marker, as: (any Display).self)
     for task in tasks { await task.value }
     #expect(count == 4 && makings.count == 2)
-    #expect(try await root.linkWhenBound((any Display).self) === marker)
+    #expect(try await root.linkWhenAvailable((any Display).self) === marker)
   }
 
   @Test("Off the main actor, on many threads: as many makings as consumers")

@@ -239,7 +239,7 @@ struct UpdatesTests {
     #expect(try await #require(updates.next()) == nil)
     root.bind(screen, as: (any Display).self)
     #expect(try await #require(updates.next()) === screen)
-    #expect(try await root.linkWhenBound((any Display).self) === screen)
+    #expect(try await root.linkWhenAvailable((any Display).self) === screen)
   }
 }
 

@@ -65,3 +65,13 @@ struct Arguments {
 
   private var mismatch: any Error { ProviderFailure.arguments(wanted: wanted, given: all.map { type(of: $0) }) }
 }
+
+extension [Any] {
+  /// The arguments of a link without their types.
+  @inlinable
+  static func packed<First, each More>(_ first: First, _ more: repeat each More) -> [Any] {
+    var arguments: [Any] = [first]
+    for other in repeat each more { arguments.append(other) }
+    return arguments
+  }
+}

@@ -1,21 +1,21 @@
 import Testing
 import UDI
 
-/// `linkWhenBound`: waiting for a dependency.
-struct LinkWhenBoundTests {
+/// `linkWhenAvailable`: waiting for a dependency.
+struct LinkWhenAvailableTests {
   let root = UDIContext(tag: "root")
 
   @Test("What is there is given at once, also to a task that is cancelled")
   func present() async throws {
     let plain = Plain()
     root.bind(plain, as: (any Service).self)
-    #expect(try await root.linkWhenBound((any Service).self) === plain)
+    #expect(try await root.linkWhenAvailable((any Service).self) === plain)
     let member = Member().attached(to: root)
-    #expect(try await member.linkWhenBound((any Service).self) === plain)
+    #expect(try await member.linkWhenAvailable((any Service).self) === plain)
     let root = root
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
-      return try await root.linkWhenBound((any Service).self)
+      return try await root.linkWhenAvailable((any Service).self)
     }
     task.cancel()
     #expect(try await task.value === plain)
@@ -26,9 +26,9 @@ struct LinkWhenBoundTests {
     let child = try root.makeChild(tag: "child")
     let (below, above) = (Plain(), Plain())
     let root = root
-    async let fromRoot = root.linkWhenBound((any Service).self)
-    async let named = root.linkWhenBound((any Loose).self, named: "a")
-    async let fromChild = child.linkWhenBound((any Other).self, search: .ancestors)
+    async let fromRoot = root.linkWhenAvailable((any Service).self)
+    async let named = root.linkWhenAvailable((any Loose).self, named: "a")
+    async let fromChild = child.linkWhenAvailable((any Other).self, search: .ancestors)
     await Task.yield()
     child.bind(below, as: (any Service).self)
     child.bind(below, as: (any Loose).self, named: "a")
@@ -41,7 +41,7 @@ struct LinkWhenBoundTests {
   @Test("A registration ends the wait, too")
   func provider() async throws {
     let root = root
-    async let found = root.linkWhenBound((any Service).self)
+    async let found = root.linkWhenAvailable((any Service).self)
     await Task.yield()
     root.register((any Service).self, lifetime: .context) { Plain() }
     #expect(try await found === root.link((any Service).self))
@@ -53,7 +53,7 @@ struct LinkWhenBoundTests {
     do {
       let passing = UDIContext(tag: "passing")
       context = passing
-      let task = Task { try await passing.linkWhenBound((any Service).self) }
+      let task = Task { try await passing.linkWhenAvailable((any Service).self) }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
     }
@@ -69,7 +69,7 @@ struct LinkWhenBoundTests {
       member = try #require(owner.link((any Service).self) as? Member)
     }
     let (_, misuse) = await MisuseLog.during {
-      await #expect(throws: UDILinkError.self) { try await member.linkWhenBound((any Other).self) }
+      await #expect(throws: UDILinkError.self) { try await member.linkWhenAvailable((any Other).self) }
     }
     #expect(misuse.map(\.kind) == [.contextGone])
   }
@@ -88,7 +88,7 @@ struct LinkWhenBoundTests {
           started.add()
           defer { ended.add() }
           let search: UDISearch = index % 4 < 2 ? .descendants : .ancestors
-          return try await passing.linkWhenBound((any Service).self, search: search)
+          return try await passing.linkWhenAvailable((any Service).self, search: search)
         }
       }
       while started.count < 10_000 { await Task.yield() }
@@ -119,7 +119,7 @@ struct LinkWhenBoundTests {
         group.addTask {
           let context = [root, left, right, leaf][index % 4]
           if index % 4 == 3 {
-            _ = try await context.linkWhenBound((any Service).self, search: .ancestors)
+            _ = try await context.linkWhenAvailable((any Service).self, search: .ancestors)
           } else {
             for await found in context.updates(of: (any Other).self, search: .ancestors) where found != nil { return }
           }
@@ -141,12 +141,12 @@ struct LinkWhenBoundTests {
   }
 }
 
-extension LinkWhenBoundTests {
+extension LinkWhenAvailableTests {
   @Test("What somebody else had made is found: by a waiter off the main actor, and after a failure")
   func madeElsewhere() async throws {
     let root = root
     root.register((any Service).self, lifetime: .context) { @MainActor in Plain() }
-    let waiter = Task.detached { try await root.linkWhenBound((any Service).self) }
+    let waiter = Task.detached { try await root.linkWhenAvailable((any Service).self) }
     _ = await MisuseLog.during { for _ in 0..<20 { await Task.yield() } }
     let made = try await root.obtain((any Service).self)
     #expect(try await waiter.value === made)
@@ -155,7 +155,7 @@ extension LinkWhenBoundTests {
       Made(parts: [try context.require((any Beta).self)])
     }
     let second = Task.detached {
-      try await withReporter(.silent) { try await root.linkWhenBound((any Alpha).self) }
+      try await withReporter(.silent) { try await root.linkWhenAvailable((any Alpha).self) }
     }
     for _ in 0..<20 { await Task.yield() }
     let part = Made()
