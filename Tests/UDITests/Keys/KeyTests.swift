@@ -85,14 +85,13 @@ private final class Set: Shelf.Thing {}
   }
 
   @Test func anInterpolatedTextIsANameLikeAnyOther() {
-    let number = 7
-    #expect("tab \(number)" as UDIName == "tab 7" && "tab \(number)" as UDIName == UDIName("tab \(number)"))
-    #expect(("tab \(number)" as UDIName).hashValue == ("tab 7" as UDIName).hashValue)
+    let (number, text) = (7, "tab 7")
+    #expect("tab \(number)" as UDIName == "tab 7" && "tab \(number)" as UDIName == UDIName(text))
+    #expect(("tab \(number)" as UDIName).hashValue == UDIName(text).hashValue)
     #expect("\(number)" as UDIName != 7)
     let (context, service) = (UDIContext(tag: "context"), Plain())
     context.bind(service, as: (any Service).self, named: "tab \(number)")
     #expect(context.link((any Service).self, named: "tab 7") === service)
-    let text = "tab 7"
     #expect(context.link((any Service).self, named: UDIName(text)) === service)
     #expect(context.link((any Service).self, named: "tab \(number + 1)") == nil)
   }
