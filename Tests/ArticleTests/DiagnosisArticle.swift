@@ -1,9 +1,14 @@
-import Foundation
+public import Foundation
 import Testing
 import UDI
 import UDITesting
 
 // The code of "Seeing what happens" and of README: `.ci/articles` compares it with them.
+
+// As the article has it but for `@retroactive`: that stands in Tests/Refused/Retroactive.swift.
+extension UDILinkError: LocalizedError {
+  var errorDescription: String? { description }
+}
 
 @Suite(.ownAppContext) struct DiagnosisArticle {
   protocol Cart: AnyObject, Sendable {}
@@ -40,6 +45,12 @@ import UDITesting
     let lines = error?.description.split(separator: "\n") ?? []
     #expect(error?.chain.map(\.kind) == [.object, .provider, .missing])
     #expect(lines[0].contains("Clock is registered in this tree. ") && lines[1].contains(" → "))
+  }
+
+  @Test func localizedDescription() throws {
+    let error = try #require(throws: UDILinkError.self) { try AppContext.require((any Cart).self) }
+    let erased: any Error = error
+    #expect(erased.localizedDescription == error.description && error.localizedDescription == error.description)
   }
 
   @Test func recording() async {

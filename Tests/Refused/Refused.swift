@@ -1,5 +1,5 @@
-// What the compiler has to refuse in the Swift 6 language mode. Each line that ends with `// refused` must get an error, and no other line:
-// `.ci/refused` compiles this file and compares. Text after `refused:` must stand in the error.
+// What the compiler has to refuse in the Swift 6 language mode, or to warn of: `.ci/refused` compiles this file, and says how lines are marked.
+// A line without a mark must get neither an error nor a warning.
 import UDI
 
 protocol Local: AnyObject { var count: Int { get set } }
@@ -98,4 +98,117 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   context.rules(for: Report.self).inject(\.counter)
   context.inject(into: Report())
   context.register(Counter.self) { Counter() }.implements(Reading.self) { Reading(count: $0.count) }
+}
+
+// What is an optional by mistake.
+
+protocol Service: Sendable {}
+struct Shop: Service {}
+final class Window: Local { var count = 0 }
+
+nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) throws {
+  context.provide(shop)  // warned: unwrap it first: who looks up the type
+  context.provide(service)  // warned: unwrap it first: who looks up the type
+  context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: who looks up the type
+  context.provide(service, named: "main")  // warned: unwrap it first: who looks up the type
+  _ = try context.require((any Service)?.self)  // warned: ask for the type without the question mark, or use `link`
+  _ = try context.require(Shop?.self, named: "x")  // warned: ask for the type without the question mark, or use `link`
+  _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
+  _ = UDIName(Optional("text"))  // warned: unwrap it first
+  _ = UDIName(nil)  // refused: generic parameter
+  context.bind(Tool(), as: Tool.self, named: number)  // refused: cannot convert value of type 'Int?'
+}
+
+@MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?, _ token: Token?) throws {
+  context.provide(window)  // warned: unwrap it first: who looks up the type
+  context.provide(local, named: "main")  // warned: unwrap it first: who looks up the type
+  _ = try context.require((any Local)?.self)  // warned: ask for the type without the question mark, or use `link`
+  _ = UDIName(token)  // warned: unwrap it first
+}
+
+final class Token: Hashable {
+  static func == (left: Token, right: Token) -> Bool { left === right }
+  func hash(into hasher: inout Hasher) {}
+}
+
+final class Ledger: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Required var service: (any Service)?  // warned: write the type without the question mark, or use @Linked
+  @Required(named: "x") var other: (any Service)?  // warned: write the type without the question mark, or use @Linked
+  @Required(search: .local) var shop: Shop?  // warned: write the type without the question mark, or use @Linked
+  @Required var local: (any Local)?  // warned: write the type without the question mark, or use @Linked
+  @Required var allowed: any Service
+  @Required(named: "main", search: .local) var alsoAllowed: any Local
+  func didAttachContext() {
+    _ = try? require((any Service)?.self)  // warned: or use `linkInLine`
+  }
+  @MainActor func more() {
+    _ = try? require((any Local)?.self, named: "main")  // warned: or use `linkInLine`
+  }
+}
+
+nonisolated func allowedOptionals<Value: Hashable & Sendable>(
+  _ context: UDIContext, _ shop: Shop?, _ number: Int?, _ value: Value, _ tool: Tool
+) throws -> UDIName {
+  if let shop {
+    context.provide(shop)
+    context.provide(shop, as: (any Service).self, named: number.map { UDIName($0) }, metadata: number)
+  }
+  let name: UDIName? = nil
+  let service: (any Service)? = try context.require()
+  let same: (any Service)? = try context.require((any Service).self, named: name)
+  let found: (any Service)? = try tool.require((any Service).self, named: "number \(7)")
+  let text = "text"
+  _ = (service, same, found, UDIName(text), UDIName(7), UDIName([number]))
+  return UDIName(value)
+}
+
+@MainActor func allowedOptionals(_ context: UDIContext, _ token: Token) throws {
+  context.provide(Window())
+  context.provide(Window(), as: (any Local).self, named: UDIName(token))
+  let local: (any Local)? = try context.require()
+  let same: (any Local)? = try context.require((any Local).self)
+  _ = (local, same, UDIName(token))
+}
+
+// What may get new cases. A mark stands at the end of its line, however long that is.
+
+// swift-format-ignore
+func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
+  switch error { case .duplicateTag, .cycle: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached: break }  // refused: may have additional unknown values
+  switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
+  switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
+  switch error {
+  case .duplicateTag, .cycle: break
+  @unknown default: break
+  }
+  switch misuse {
+  case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached: break
+  @unknown default: break
+  }
+  switch step {
+  case .object, .provider, .missing: break
+  @unknown default: break
+  }
+  switch storage {
+  case .strong, .weak, .custom: break
+  @unknown default: break
+  }
+}
+
+// swift-format-ignore
+func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.Kind) {
+  switch finding { case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break }  // refused: may have additional unknown values
+  switch finding {
+  case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
+  @unknown default: break
+  }
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
+  switch cause {
+  case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached: break
+  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .notSendable: break
+  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break
+  @unknown default: break
+  }
 }

@@ -1,6 +1,7 @@
 /// Why a context could not be added to another one. The tree is as it was.
 ///
 /// Contexts are named by their paths: the tags from the root to the context, the root's included.
+@nonexhaustive
 public enum UDITreeError: Error, Hashable, Sendable {
   /// The parent has another child with this tag already.
   case duplicateTag(String, parent: [String])

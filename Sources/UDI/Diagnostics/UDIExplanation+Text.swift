@@ -234,10 +234,10 @@ extension UDIExplanation {
       switch finding.kind {
       case .live: "a \(className(finding)), bound"
       case .dead:
-        "a \(className(finding)), dead\(finding.goneFor.map { " for \(describe(seconds: $0))" } ?? ""), bound"
+        "a \(className(finding)), dead\(finding.deadFor.map { " for \(describe($0))" } ?? ""), bound"
       case .replaced, .withdrawn:
         """
-        a \(className(finding)), \(spell(endOf: finding))\(finding.goneFor.map { " \(describe(seconds: $0)) ago" } ?? "") and \
+        a \(className(finding)), \(spell(endOf: finding))\(finding.deadFor.map { " \(describe($0)) ago" } ?? "") and \
         \(finding.isAlive ? "still alive" : "dead by now"), bound
         """
       case .kept: "a \(className(finding)), kept by the \(describeProvider(finding)) registered"
@@ -260,16 +260,16 @@ extension UDIExplanation {
   /// With which arguments a factory failed, and when.
   private func circumstances(_ failure: Failure) -> String {
     let arguments = failure.argumentTypes.isEmpty ? "" : "with \(spell(arguments: failure.argumentTypes)), "
-    return "\(arguments)\(describe(seconds: failure.age)) ago"
+    return "\(arguments)\(describe(failure.age)) ago"
   }
 
-  private func describe(seconds: Double) -> String {
-    switch seconds {
-    case ..<1: "less than a second"
-    case ..<120: "\(Int(seconds)) s"
-    case ..<7200: "\(Int(seconds / 60)) min"
-    // A decoded one may say anything.
-    case ..<1e9: "\(Int(seconds / 3600)) h"
+  private func describe(_ duration: Duration) -> String {
+    switch duration {
+    case ..<Duration.seconds(1): "less than a second"
+    case ..<Duration.seconds(120): "\(duration.components.seconds) s"
+    case ..<Duration.seconds(7200): "\(duration.components.seconds / 60) min"
+    case ..<Duration.seconds(1_000_000_000): "\(duration.components.seconds / 3600) h"
+    // A decoded one may be longer than `components` can say: that stops the program.
     default: "a long time"
     }
   }

@@ -10,6 +10,7 @@
 /// what to do, and then what each context had.
 public struct UDIExplanation: Sendable, Hashable, Codable {
   /// What decides the answer.
+  @nonexhaustive
   public enum Cause: Sendable, Hashable, Codable {
     /// There is something: what a lookup gives.
     case found(Place)
@@ -62,6 +63,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// Something that a context has, or had.
   public struct Finding: Sendable, Hashable, Codable {
     /// What it is.
+    @nonexhaustive
     public enum Kind: String, Sendable, Hashable, Codable {
       /// A binding whose object lives.
       case live
@@ -97,8 +99,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let line: Int
     /// Whether there is an object that is alive. That of a binding that was replaced or withdrawn may be.
     public let isAlive: Bool
-    /// How long ago the binding was found dead, replaced or withdrawn, in seconds; nil where that was not noticed before.
-    public let goneFor: Double?
+    /// How long ago the binding was found dead, replaced or withdrawn; nil where that was not noticed before.
+    public let deadFor: Duration?
     /// The file of the call that replaced or withdrew the binding, as `#fileID` gives it.
     public let endFileID: String?
     /// The line of that call, from 1.
@@ -113,8 +115,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let message: String
     /// The types of the arguments that the factory was given besides the context; where it returned nil, those that it wants.
     public let argumentTypes: [String]
-    /// How long ago that was, in seconds. Where the factory has returned nil several times in a row, the first of them.
-    public let age: Double
+    /// How long ago that was. Where the factory has returned nil several times in a row, the first of them.
+    public let age: Duration
   }
 
   /// A context that was looked at.

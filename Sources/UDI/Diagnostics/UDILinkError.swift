@@ -26,6 +26,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
   /// One step of the way from who asked to what is missing.
   public struct Step: Sendable, Hashable, Codable {
     /// What a step is.
+    @nonexhaustive
     public enum Kind: String, Sendable, Hashable, Codable {
       /// An object whose verb was called, or one of whose properties is a dependency.
       case object

@@ -1,6 +1,7 @@
 /// Something that the library can go on after but that is hardly what was meant.
-public struct UDIMisuse: Sendable, CustomStringConvertible {
+public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   /// What happened.
+  @nonexhaustive
   public enum Kind: Sendable, Hashable {
     /// An object used a verb while it was attached to nothing, so that ``AppContext`` answered. Only reported where
     /// ``UDIReporter/reportsUnattachedUse`` is on.

@@ -13,6 +13,8 @@ public struct Required<Dependency> {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
+  // Disfavored, as the other one for all types is, so that an optional gets the deprecated overload at the end of this file.
+
   /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
   ///
   /// - Parameters:
@@ -20,6 +22,7 @@ public struct Required<Dependency> {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
+  @_disfavoredOverload
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
@@ -77,6 +80,7 @@ extension Required where Dependency: Sendable {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
+  @_disfavoredOverload
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
@@ -103,17 +107,40 @@ extension Required {
   }
 }
 
+// Deprecated and not unavailable: the compiler passes over what is unavailable where another overload fits, and an optional would be declared
+// without a word. `.ci/refused` checks it.
 extension Required {
   /// Not to be used: what must be there is no optional.
   ///
   /// - Parameters:
-  ///   - name: The name.
-  ///   - search: The direction.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
   @available(
-    *, unavailable,
+    *, deprecated,
     message: "what is required is not optional: write the type without the question mark, or use @Linked"
   )
-  public init<Wrapped>(named name: UDIName? = nil, search: UDISearch? = nil) where Dependency == Wrapped? {
-    preconditionFailure("unavailable")
+  public init<Wrapped>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) where Dependency == Wrapped? {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+  }
+
+  /// Not to be used: what must be there is no optional.
+  ///
+  /// - Parameters:
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  @available(
+    *, deprecated,
+    message: "what is required is not optional: write the type without the question mark, or use @Linked"
+  )
+  public init<Wrapped: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) where Dependency == Wrapped? {
+    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
   }
 }

@@ -13,6 +13,9 @@
 /// Rules add up: those for one type, those for a class and for its superclass, those for the protocols that a class conforms to,
 /// and those of a context and of all above it, the outermost context's first.
 public struct UDIRules<Target> {
+  // Not `Sendable`, though what it holds is: with that the compiler would only warn of the `@preconcurrency` form of `inject` off the main
+  // actor, and now it refuses it. Nobody need hand rules on: `rules(for:)` gives them anywhere.
+
   private let context: UDIContext
   /// Whether the compiler knew `Target` to be `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
   private let reach: Reach

@@ -8,6 +8,7 @@
 /// }
 /// context.bind(disk, as: (any Storage).self, named: .backup)
 /// context.bind(tape, as: (any Storage).self, named: "archive")
+/// context.bind(disk, as: (any Storage).self, named: "disk \(number)")
 /// ```
 ///
 /// Names compare by type and value: `UDIName(1)` and `UDIName("1")` are two names. A dependency with a name and one
@@ -80,8 +81,8 @@ public struct UDIName: Hashable, Sendable {
   }
 }
 
-extension UDIName: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  /// Makes a name of a string literal.
+extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+  /// Makes a name of a string literal, with interpolations or without: the same as `UDIName` of that `String`.
   ///
   /// - Parameter value: The text.
   public init(stringLiteral value: String) {
@@ -94,6 +95,37 @@ extension UDIName: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int) {
     self.init(value: .other(NameBox(value)))
   }
+}
+
+// Deprecated and not unavailable: the compiler passes over what is unavailable where another overload fits, and an optional would be a name
+// without a word. `.ci/refused` checks it.
+extension UDIName {
+  /// Not to be used: what may be nil is no name.
+  ///
+  /// - Parameter value: What is to be unwrapped first.
+  @available(
+    *, deprecated,
+    message: "unwrap it first: nil would be a name, too. `named: value.map { UDIName($0) }` asks without a name for nil"
+  )
+  public init<Wrapped: Hashable & Sendable>(_ value: Wrapped?) {
+    self.init(anything: value)
+  }
+
+  /// Not to be used: what may be nil is no name.
+  ///
+  /// - Parameter value: What is to be unwrapped first.
+  @available(
+    *, deprecated,
+    message: "unwrap it first: nil would be a name, too. `named: value.map { UDIName($0) }` asks without a name for nil"
+  )
+  @preconcurrency @MainActor
+  public init<Wrapped: Hashable>(_ value: Wrapped?) {
+    self.init(anythingOfMainActor: value)
+  }
+
+  // Generic functions, in which nobody knows that it is an optional, reach the initialisers for all values.
+  private init<Value: Hashable & Sendable>(anything value: Value) { self.init(value) }
+  @MainActor private init<Value: Hashable>(anythingOfMainActor value: Value) { self.init(value) }
 }
 
 extension UDIName: CustomStringConvertible {

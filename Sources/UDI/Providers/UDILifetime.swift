@@ -23,6 +23,7 @@ public struct UDILifetime: Sendable {
   }
 
   /// What keeps the instances of a lifetime of your own.
+  @nonexhaustive
   public enum Storage: Sendable {
     /// They are owned by the context, until it is reset or goes away.
     case strong

@@ -33,6 +33,15 @@ public struct UDIRegistration<Dependency>: Sendable {
   }
 }
 
+extension UDIRegistration: CustomStringConvertible {
+  /// What is registered, and where: `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
+  public var description: String {
+    let place = "\(fileID):\(line)"
+    guard let lifetime else { return "binding of \(key), bound at \(place)" }
+    return "provider (\(lifetime)) of \(key), registered at \(place)"
+  }
+}
+
 // MARK: - Taking back
 
 extension UDIRegistration {

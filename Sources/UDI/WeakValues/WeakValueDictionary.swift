@@ -315,5 +315,18 @@ extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
   }
 }
 
+extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvertible {
+  /// The live pairs, in the form of a dictionary's: `["ann": Game.Player]`, in no particular order; `[:]` where there are none.
+  ///
+  /// - Complexity: O(n) in the entries held.
+  public var description: String {
+    let pairs = map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" }
+    return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
+  }
+
+  /// The same as ``description``, as a dictionary has it.
+  public var debugDescription: String { description }
+}
+
 // Unchecked: the storage is changed only while one dictionary alone refers to it, and read-only while it is shared.
 extension WeakValueDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}

@@ -445,6 +445,8 @@ private protocol Domestic: AnyObject {}
     let interface = try String(contentsOf: project.appending(path: "API/UDI.txt"), encoding: .utf8)
     var listed: [String: Int] = [:]
     for line in interface.split(separator: "\n") where line.contains("search: UDISearch?") {
+      // The deprecated forms, which warn of an optional, look up as the others do.
+      if line.contains("Wrapped?.Type") { continue }
       let symbol = String(line.prefix(while: { $0 != " " }).dropLast())
       // Those make contexts; and what is missing for `Required` ends the program.
       let others = ["UDIContext.makeChild", "UDIContext.makeScope", "UDIContext.withScope", "Required."]

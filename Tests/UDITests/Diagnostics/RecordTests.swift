@@ -24,7 +24,7 @@ struct RecordTests {
       Issue.record("not dead")
       return
     }
-    #expect(place.finding.goneFor.map { $0 >= 0 } == true)
+    #expect(place.finding.deadFor.map { $0 >= .zero } == true)
     let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error?.description.hasPrefix(expected) == true)
   }
@@ -89,7 +89,8 @@ struct RecordTests {
     }
     let finding = place.finding
     #expect(
-      finding.isAlive && finding.className == "Plain" && finding.line == line && finding.goneFor.map { $0 >= 0 } == true
+      finding.isAlive && finding.className == "Plain" && finding.line == line
+        && finding.deadFor.map { $0 >= .zero } == true
     )
     #expect(finding.endFileID == file && finding.endLine == line + 1)
     #expect(
@@ -235,14 +236,21 @@ struct RecordTests {
     }
   #endif
 
-  @Test("What was decoded may say anything")
-  func decoded() throws {
+  /// `Duration` is coded as the upper and the lower half of its attoseconds.
+  @Test(
+    "What was decoded may say anything",
+    arguments: [
+      ("[9223372036854775807,0]", "a long time"), ("[54,0]", "16 min"), ("[0,0]", "less than a second"),
+      ("[0,2000000000000000000]", "2 s"), ("[1000,0]", "5 h"), ("[-1,0]", "less than a second"),
+    ])
+  func decoded(_ duration: String, _ text: String) throws {
     do { root.bind(Plain(), as: (any Service).self) }
     _ = root.link((any Service).self)
     var json = String(decoding: try JSONEncoder().encode(root.explain((any Service).self)), as: UTF8.self)
-    json.replace(/"goneFor":[^,}]*/, with: "\"goneFor\":1e300")
+    #expect(json.contains("\"deadFor\":["))
+    json.replace(/"deadFor":\[[^\]]*\]/, with: "\"deadFor\":\(duration)")
     let decoded = try JSONDecoder().decode(UDIExplanation.self, from: Data(json.utf8))
-    #expect(decoded.description.contains("dead for a long time"))
+    #expect(decoded.description.contains("dead for \(text), bound"))
   }
 
   @Test("Records can be switched off, are bounded, and keep nothing alive")

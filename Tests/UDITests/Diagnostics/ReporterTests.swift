@@ -40,6 +40,18 @@ import UDI
     #expect(log.all[4].message.contains(#"used find for the context "nowhere""#))
   }
 
+  @Test func misusesCompare() throws {
+    let log = Log()
+    withAppContext(UDIContext(tag: "test")) {
+      withReporter(log.reporter(unattached: true)) {
+        let member = Member()
+        for name in ["same", "same", "other"] as [UDIName] { _ = member.linkInLine((any Service).self, named: name) }
+      }
+    }
+    try #require(log.all.count == 3)
+    #expect(log.all[0] == log.all[1] && Set(log.all).count == 2)
+  }
+
   @Test func itIsQuietByDefault() {
     let log = Log()
     withAppContext(UDIContext(tag: "test")) {

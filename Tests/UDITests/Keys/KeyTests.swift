@@ -122,6 +122,18 @@ extension UDIKey<any Errand> {
     #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
   }
 
+  @Test func anInterpolatedTextIsANameLikeAnyOther() {
+    let (number, text) = (7, "tab 7")
+    #expect("tab \(number)" as UDIName == "tab 7" && "tab \(number)" as UDIName == UDIName(text))
+    #expect(("tab \(number)" as UDIName).hashValue == UDIName(text).hashValue)
+    #expect("\(number)" as UDIName != 7)
+    let (context, service) = (UDIContext(tag: "context"), Plain())
+    context.bind(service, as: (any Service).self, named: "tab \(number)")
+    #expect(context.link((any Service).self, named: "tab 7") === service)
+    #expect(context.link((any Service).self, named: UDIName(text)) === service)
+    #expect(context.link((any Service).self, named: "tab \(number + 1)") == nil)
+  }
+
   /// NaN is not equal to itself, but a name made of it is.
   @Test func aNameOfWhatIsNotEqualToItself() throws {
     let context = UDIContext(tag: "context")

@@ -34,6 +34,18 @@ import UDI
     #expect(optional === editor.service)
   }
 
+  @Test func aRegistrationSaysWhatItIsAndWhere() throws {
+    let line = #line + 1
+    let registration = context.register((any Service).self, named: "x", lifetime: .context) { Made("made") }
+    #expect(
+      "\(registration)"
+        == #"provider (context) of UDITests.Service named "x", registered at \#(#fileID):\#(line)"#)
+    let plain = Plain()
+    context.bind(plain, as: (any Other).self)
+    let binding = try #require(context.registrations(of: (any Other).self).first)
+    #expect("\(binding)" == "binding of UDITests.Other, bound at \(#fileID):\(line + 5)")
+  }
+
   @Test func namesAreExact() {
     context.register((any Alpha).self, named: "x") { Made("x") }
     #expect(context.link((any Alpha).self) == nil)

@@ -30,6 +30,25 @@ import Testing
     #expect(dictionary.count == 2)
   }
 
+  @Test func itIsDescribedAsADictionaryOfWhatIsAlive() {
+    var dictionary = Dictionary()
+    #expect("\(dictionary)" == "[:]" && String(reflecting: dictionary) == "[:]")
+    let live = Plain("plain")
+    dictionary["live"] = live
+    do {
+      let mortal = Plain()
+      dictionary["dead"] = mortal
+    }
+    #expect(dictionary.heldCount == 2)
+    let expected = Swift.Dictionary<String, any Service>(uniqueKeysWithValues: [("live", live)])
+    #expect("\(dictionary)" == "\(expected)" && String(reflecting: dictionary) == String(reflecting: expected))
+    #expect("\(dictionary)" == #"["live": plain!]"#)
+    let other = Plain("plain")
+    dictionary["other"] = other
+    let pairs = [#""live": plain!"#, #""other": plain!"#]
+    #expect(["[\(pairs[0]), \(pairs[1])]", "[\(pairs[1]), \(pairs[0])]"].contains("\(dictionary)"))
+  }
+
   @Test func removing() {
     let (a, b) = (Plain(), Plain())
     var dictionary: Dictionary = ["a": a, "b": b]

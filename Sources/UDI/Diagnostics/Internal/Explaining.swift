@@ -128,7 +128,7 @@ extension UDIExplanation.Finding {
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
       line: finding.site.line,
-      isAlive: finding.isAlive, goneFor: finding.goneSince.map { seconds(since: $0) },
+      isAlive: finding.isAlive, deadFor: finding.goneSince.map { $0.duration(to: .now) },
       endFileID: finding.endedBy?.fileID, endLine: finding.endedBy?.line, failure: finding.failure.map { .init($0) })
   }
 }
@@ -136,12 +136,6 @@ extension UDIExplanation.Finding {
 extension UDIExplanation.Failure {
   fileprivate init(_ failure: FactoryFailure) {
     self.init(
-      message: failure.message, argumentTypes: typeNames(failure.argumentTypes), age: seconds(since: failure.time))
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes), age: failure.time.duration(to: .now))
   }
-}
-
-/// How long ago something happened.
-private func seconds(since time: ContinuousClock.Instant) -> Double {
-  let age = time.duration(to: .now).components
-  return Double(age.seconds) + Double(age.attoseconds) / 1e18
 }
