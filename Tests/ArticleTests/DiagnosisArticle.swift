@@ -1,13 +1,13 @@
 public import Foundation
 import Testing
-import UDI
+public import UDI
 import UDITesting
 
 // The code of "Seeing what happens" and of README: `.ci/articles` compares it with them.
 
 // As the article has it but for `@retroactive`: that stands in Tests/Refused/Retroactive.swift.
 extension UDILinkError: LocalizedError {
-  var errorDescription: String? { description }
+  public var errorDescription: String? { description }
 }
 
 @Suite(.ownAppContext) struct DiagnosisArticle {

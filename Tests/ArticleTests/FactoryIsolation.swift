@@ -16,7 +16,7 @@ private final class Form: Sendable {
 /// A factory does not leave the actor that its closure belongs to, in any kind of module: this file, as all in this folder, is compiled in
 /// each.
 @Suite struct FactoryIsolationTests {
-  private static let names: [UDIName] = ["context", "none", "argument", "completed", "using", "said"]
+  nonisolated private static let names: [UDIName] = ["context", "none", "argument", "completed", "using", "said"]
 
   @MainActor private static func register(in context: UDIContext, _ lifetime: UDILifetime) {
     context.provide(5)
@@ -40,7 +40,7 @@ private final class Form: Sendable {
     let context = UDIContext(tag: "App")
     await Self.register(in: context, lifetime)
     Self.registerElsewhere(in: context, lifetime)
-    for name in await Self.names {
+    for name in Self.names {
       let isMadeElsewhere = await Task.detached {
         withReporter(.silent) {
           context.link(Panel.self, named: name) != nil || context.link(Panel.self, named: name, with: 5) != nil
@@ -74,9 +74,9 @@ private final class Form: Sendable {
     }
     let found = await Task.detached { context.link(Form.self) }.value
     #expect(found == nil)
-    let form = await MainActor.run { context.link(Form.self) }
-    let applied = try await Task.detached { [form = try #require(form)] in context.inject(into: form) }.value
+    let form = try #require(await MainActor.run { context.link(Form.self) })
+    let applied = await Task.detached { context.inject(into: form) }.value
     #expect(applied == 0)
-    #expect(await MainActor.run { form.map { context.inject(into: $0) } } == 1)
+    #expect(await MainActor.run { context.inject(into: form) } == 1)
   }
 }

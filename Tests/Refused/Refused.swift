@@ -204,10 +204,10 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached: break
-  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .onlyOnMainActor, .notSendable: break
+  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .notSendable: break
   case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break
   @unknown default: break
   }
