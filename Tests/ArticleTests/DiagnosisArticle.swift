@@ -7,6 +7,7 @@ import UDITesting
 
 // As the article has it but for `@retroactive`: that stands in Tests/Refused/Retroactive.swift.
 extension UDILinkError: LocalizedError {
+  /// The whole description.
   public var errorDescription: String? { description }
 }
 

@@ -43,6 +43,16 @@ struct ProvidersArticle {
     #expect(app.link((any Editor).self) != nil)
   }
 
+  @MainActor @Test func byAnInitialiser() throws {
+    let app = UDIContext(tag: "App")
+    app.register((any Editor).self, lifetime: .context, using: Notepad.init(store:clock:))
+    app.provide(Shelf(), as: (any Shelving).self)
+    let error = #expect(throws: UDILinkError.self) { try app.require((any Editor).self) }
+    #expect(error?.description.contains("Editor needs it as parameter 2 of its initialiser") == true)
+    app.provide(Sundial(), as: (any Telling).self)
+    #expect(app.link((any Editor).self) != nil)
+  }
+
   @Test func arguments() {
     let app = UDIContext(tag: "App")
     app.register((any Page).self) { (context, number: Int, title: String) in Sheet(number, title) }
@@ -98,4 +108,13 @@ struct ProvidersArticle {
     let codec = fast.first?.link()
     #expect(codec is FastCodec)
   }
+}
+
+private protocol Shelving: Sendable {}
+private struct Shelf: Shelving {}
+private protocol Telling: Sendable {}
+private struct Sundial: Telling {}
+private protocol Editor: AnyObject, Sendable {}
+private final class Notepad: Editor {
+  init(store: any Shelving, clock: any Telling) {}
 }

@@ -212,3 +212,29 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
   @unknown default: break
   }
 }
+
+// Mistakes with factories, wrappers and attachments.
+
+final class Gear: Sendable {}
+func load() async -> Gear { Gear() }
+nonisolated func factories(_ context: UDIContext) {
+  context.register(Gear.self) { await load() }  // refused: a factory cannot be asynchronous
+  context.register(Gear.self) { _ in await load() }  // refused: a factory cannot be asynchronous
+}
+
+final class NoObject {
+  @Linked var service: Gear?  // refused: requires that 'NoObject' conform to 'UDIObject'
+}
+struct NoClass {
+  @Linked var service: Gear?  // refused: belongs to a class that conforms to UDIObject
+}
+final class Declarations: UDIObject {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+  @Linked var linked: Gear? = nil  // refused: has no initial value, because it is looked up
+  @LinkedInLine var inLine: Gear? = nil  // refused: has no initial value, because it is looked up
+  @WeaklyLinked var weakly: Gear? = nil  // refused: has no initial value, because it is looked up
+  @AppLinked var app: Gear? = nil  // refused: has no initial value, because it is looked up
+  @Required var required: Gear = Gear()  // refused: has no initial value, because it is looked up
+  @Linked var notOptional: Gear  // refused: does not match 'wrappedValue' type 'Dependency?'
+}

@@ -24,7 +24,10 @@ public final class UDIContext: Sendable {
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that name none.
   ///   - setUp: Run once, before the first lookup: see ``setUp(_:)``.
-  public init(tag: String, search: UDISearch = .lineage, @_inheritActorContext setUp: (@Sendable @isolated(any) (UDIContext) -> Void)? = nil) {
+  public init(
+    tag: String, search: UDISearch = .lineage,
+    @_inheritActorContext setUp: (@Sendable @isolated(any) (UDIContext) -> Void)? = nil
+  ) {
     node = Node(tag: tag, search: search)
     if BindingAudit.isOn { change { node, garbage in BindingAudit.noteMade(self, node, &garbage) } }
     if let setUp { self.setUp(setUp) }

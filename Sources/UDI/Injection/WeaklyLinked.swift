@@ -102,3 +102,22 @@ extension WeaklyLinked {
     withExtendedLifetime(value) {}
   }
 }
+
+// MARK: - Mistakes
+
+extension WeaklyLinked {
+  /// Not to be used: the value comes from a lookup.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: An initial value, which there is not.
+  ///   - name: The name it is registered under, if any.
+  ///   - search: The direction to take.
+  @available(
+    *, unavailable,
+    message:
+      "a property with @WeaklyLinked has no initial value, because it is looked up: leave out what stands behind `=`"
+  )
+  public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
+    preconditionFailure("unavailable")
+  }
+}

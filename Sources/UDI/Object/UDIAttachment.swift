@@ -53,7 +53,25 @@ public final class UDIAttachment: Sendable {
     }
   }
 
-  func remember(owner address: UInt) { owner.store(address, ordering: .relaxed) }
+  /// Notes whose attachment it is.
+  ///
+  /// - Precondition: It is not another object's.
+  @inline(__always)
+  func remember(owner address: UInt) {
+    let known = owner.load(ordering: .relaxed)
+    if known == address { return }
+    if known != 0 { refuseSharing() }
+    owner.store(address, ordering: .relaxed)
+  }
+
+  @inline(never)
+  private func refuseSharing() -> Never {
+    fatalError(
+      """
+      two objects share one UDIAttachment, so what the one links and binds would be the other's: have each store one of its own, by \
+      `let _attachedContext = UDIAttachment()`
+      """)
+  }
 }
 
 // MARK: - The context

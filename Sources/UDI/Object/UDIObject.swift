@@ -76,6 +76,13 @@ extension UDIObject {
 
   private func attach(to context: UDIContext?, at site: CallSite?) {
     let attachment = _attachedContext
+    guard attachment === _attachedContext else {
+      fatalError(
+        """
+        \(String(reflecting: type(of: self))) gives another attachment each time, so it would never be attached: store one, by \
+        `let _attachedContext = UDIAttachment()`
+        """)
+    }
     attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     attachment.attach(self, to: context, at: site)
     if context != nil { didAttachContext() }

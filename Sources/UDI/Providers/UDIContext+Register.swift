@@ -118,6 +118,50 @@ extension UDIContext {
   }
 }
 
+// MARK: - Mistakes
+
+extension UDIContext {
+  /// Not to be used: a factory is synchronous.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept.
+  ///   - metadata: Anything to find the registration by.
+  ///   - factory: Makes an instance.
+  /// - Returns: Nothing.
+  @available(
+    *, unavailable, message: "a factory cannot be asynchronous: make the instance with `await` first, and `provide` it"
+  )
+  @discardableResult
+  public func register<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, _ factory: @escaping @Sendable (UDIContext) async throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    preconditionFailure("unavailable")
+  }
+
+  /// Not to be used: a factory is synchronous.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under.
+  ///   - name: Tells apart several dependencies of one type.
+  ///   - lifetime: How long an instance is kept.
+  ///   - metadata: Anything to find the registration by.
+  ///   - factory: Makes an instance.
+  /// - Returns: Nothing.
+  @available(
+    *, unavailable, message: "a factory cannot be asynchronous: make the instance with `await` first, and `provide` it"
+  )
+  @discardableResult
+  public func register<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, _ factory: @escaping @Sendable () async throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    preconditionFailure("unavailable")
+  }
+}
+
 extension Provider {
   /// Makes a provider of a factory and of what is called afterwards, both without their isolation.
   @inlinable

@@ -1,5 +1,7 @@
 /// Registering by an initialiser, whose parameters are looked up by their types.
 extension UDIContext {
+  // All forms are disfavoured: a trailing closure that takes a context would match them as well as a factory.
+
   /// Registers an initialiser, or a function, as a factory: each parameter is looked up by its type.
   ///
   /// ```swift
@@ -25,7 +27,6 @@ extension UDIContext {
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Precondition: If both closures belong to an actor, it is the same one.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  // Disfavoured, as the forms below: a trailing closure that takes a context would match this one as well.
   @_disfavoredOverload
   @inlinable
   @discardableResult
@@ -44,8 +45,9 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
+  // Without `@preconcurrency`, which the form after it has: it strips `Sendable` from symbols, and theirs would be the same.
+
   /// The same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
-  // Without `@preconcurrency`, which the form below has: it strips `Sendable` from symbols, and theirs would be the same.
   @_disfavoredOverload
   @inlinable @MainActor
   @discardableResult

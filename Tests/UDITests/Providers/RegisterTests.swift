@@ -182,7 +182,9 @@ import UDI
     context.register((any Gamma).self) { @MainActor in Made() }
     onThreads(1) { [context] _ in
       let error = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) }
-      #expect(error?.description.hasPrefix("The factory of UDITests.Gamma belongs to the main actor, and this lookup") == true)
+      #expect(
+        error?.description.hasPrefix("The factory of UDITests.Gamma belongs to the main actor, and this lookup") == true
+      )
     }
     // A plain miss is no misuse.
     let (_, misuse) = MisuseLog.during { context.link((any Service).self) }

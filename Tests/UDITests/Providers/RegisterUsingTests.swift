@@ -104,7 +104,8 @@ private final class Mutable {
     let lines = error.description.split(separator: "\n")
     #expect(
       lines.first
-        == "No Swift.Int is registered in this tree. \(reader) needs it as parameter 3 of its initialiser, for \(shelf).")
+        == "No Swift.Int is registered in this tree. \(reader) needs it as parameter 3 of its initialiser, for \(shelf)."
+    )
     #expect(
       lines.dropFirst().first
         == "\(shelf), parameter 1 (\(file):\(line + 1)) → \(reader), parameter 3 (\(file):\(line)) → Swift.Int")

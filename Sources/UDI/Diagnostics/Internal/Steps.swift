@@ -40,7 +40,8 @@ extension UDILinkError {
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
     let step = Step(
-      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID, line: first.line)
+      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID,
+      line: first.line)
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 

@@ -29,7 +29,9 @@ final class Alias: Provider, @unchecked Sendable {
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
-      guard arguments.isEmpty, !isFresh, let present = kept() else { throw ProviderFailure.isolatedElsewhere(.mainActor) }
+      guard arguments.isEmpty, !isFresh, let present = kept() else {
+        throw ProviderFailure.isolatedElsewhere(.mainActor)
+      }
       return present
     }
     let original: Made?
