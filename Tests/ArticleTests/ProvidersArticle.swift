@@ -46,10 +46,10 @@ struct ProvidersArticle {
   @MainActor @Test func byAnInitialiser() throws {
     let app = UDIContext(tag: "App")
     app.register((any Editor).self, lifetime: .context, using: Notepad.init(store:clock:))
-    app.provide(Shelf(), as: (any Shelving).self)
+    app.provide(Files(), as: (any Store).self)
     let error = #expect(throws: UDILinkError.self) { try app.require((any Editor).self) }
     #expect(error?.description.contains("Editor needs it as parameter 2 of its initialiser") == true)
-    app.provide(Sundial(), as: (any Telling).self)
+    app.provide(SystemClock(), as: (any Clock).self)
     #expect(app.link((any Editor).self) != nil)
   }
 
@@ -108,13 +108,4 @@ struct ProvidersArticle {
     let codec = fast.first?.link()
     #expect(codec is FastCodec)
   }
-}
-
-private protocol Shelving: Sendable {}
-private struct Shelf: Shelving {}
-private protocol Telling: Sendable {}
-private struct Sundial: Telling {}
-private protocol Editor: AnyObject, Sendable {}
-private final class Notepad: Editor {
-  init(store: any Shelving, clock: any Telling) {}
 }
