@@ -68,11 +68,8 @@ struct Isolation: Sendable {
   }
 
   /// Whether the closures may be called here.
-  @inline(__always)
-  var isHere: Bool { actor == nil || isOnActor }
-
-  @inline(never)
-  private var isOnActor: Bool {
+  var isHere: Bool {
+    guard let actor else { return true }
     if isMainActor { return MainActorCheck.isOnMainActor }
     // Only `obtain` leads to another actor in a way that can be known: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
@@ -90,43 +87,57 @@ struct Isolation: Sendable {
 
 // A function of any isolation is called as one of none is: its actor is a part of what it captures. The compiler refuses the conversion, because
 // it would no longer see to the isolation; here `Isolation` does. The standard library's `MainActor.assumeIsolated` goes the same way.
-// The functions are cast in structs, because the compiler cannot cast functions with parameter packs; and there are two structs, because it
-// crashes where one is generic over what is thrown (Swift 6.3).
 
-/// A factory as a verb gets it: it may belong to an actor, which its `isolation` tells.
+/// Takes the isolation from a factory, which is then to be called only where `Isolation.isHere` says that it may be.
+@inlinable
+@inline(__always)
+func isolationErased<Dependency>(
+  _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
+) -> (UDIContext) throws -> Dependency? {
+  unsafe unsafeBitCast(factory, to: ((UDIContext) throws -> Dependency?).self)
+}
+
+/// The same for a factory that needs no context.
+@inlinable
+@inline(__always)
+func isolationErased<Dependency>(
+  _ factory: @escaping @isolated(any) () throws -> Dependency?
+) -> () throws -> Dependency? {
+  unsafe unsafeBitCast(factory, to: (() throws -> Dependency?).self)
+}
+
+/// The same for a factory with arguments and for an initialiser. In a struct, because the compiler cannot cast functions with parameter packs.
 @usableFromInline
-struct IsolatedFactory<Result, each Parameter> {
+struct IsolatedFunction<Result, each Parameter> {
+  private let function: @isolated(any) (repeat each Parameter) throws -> Result
+
   private struct Plain {
     let function: (repeat each Parameter) throws -> Result
   }
-
-  private let function: @isolated(any) (repeat each Parameter) throws -> Result
 
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) throws -> Result) { self.function = function }
 
   /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
-  @usableFromInline
-  var isolationErased: (repeat each Parameter) throws -> Result {
+  @usableFromInline var isolationErased: (repeat each Parameter) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }
 
-/// The same for closures that return nothing and do not throw.
+/// The same for closures that return nothing and do not throw. The compiler crashes on one struct for both, generic over what is thrown (Swift 6.3).
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
+  private let function: @isolated(any) (repeat each Parameter) -> Void
+
   private struct Plain {
     let function: (repeat each Parameter) -> Void
   }
-
-  private let function: @isolated(any) (repeat each Parameter) -> Void
 
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
 
   /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
-  @usableFromInline
-  var isolationErased: (repeat each Parameter) -> Void {
+  @usableFromInline var isolationErased: (repeat each Parameter) -> Void {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }

@@ -46,7 +46,7 @@ extension UDIContext {
     let isolation = Isolation.of(factory.isolation, onCreate?.isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, IsolatedFactory(factory).isolationErased, onCreate)), .anywhere)
+    return .of(add(.factory(description, isolationErased(factory), onCreate)), .anywhere)
   }
 
   /// Registers a factory that needs no context; see ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
@@ -75,7 +75,7 @@ extension UDIContext {
     let isolation = Isolation.of(factory.isolation, onCreate?.isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    let make = IsolatedFactory(factory).isolationErased
+    let make = isolationErased(factory)
     return .of(add(.factory(description, { _ in try make() }, onCreate)), .anywhere)
   }
 
@@ -95,7 +95,7 @@ extension UDIContext {
     let isolation = Isolation.onMainActor(factory.isolation, onCreate?.isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, IsolatedFactory(factory).isolationErased, onCreate)), .mainActor)
+    return .of(add(.factory(description, isolationErased(factory), onCreate)), .mainActor)
   }
 
   /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
@@ -113,7 +113,7 @@ extension UDIContext {
     let isolation = Isolation.onMainActor(factory.isolation, onCreate?.isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
-    let make = IsolatedFactory(factory).isolationErased
+    let make = isolationErased(factory)
     return .of(add(.factory(description, { _ in try make() }, onCreate)), .mainActor)
   }
 }

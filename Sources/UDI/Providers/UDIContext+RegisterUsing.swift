@@ -88,7 +88,7 @@ extension UDIContext {
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
 ) -> (UDIContext) throws -> Dependency? {
-  let make = IsolatedFactory(make).isolationErased
+  let make = IsolatedFunction(make).isolationErased
   return { context in
     var parameters = Parameters(context, reach)
     let first = try parameters.next(First.self)

@@ -10,7 +10,7 @@ struct ErasedFactory {
   ) {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
-    let make = IsolatedFactory(factory).isolationErased
+    let make = IsolatedFunction(factory).isolationErased
     self.init(types) { [types] context, arguments in
       var arguments = try Arguments(arguments, wanted: types)
       let first = try arguments.next(First.self)

@@ -58,7 +58,7 @@ extension Provider {
   }
 
   private final func rejectOtherActors() throws {
-    if !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
+    if isIsolated, !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
   }
 
   /// What tells apart the instances that are kept for different arguments.
@@ -201,7 +201,7 @@ extension Entry {
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     // Elsewhere, `begin` says so.
-    guard provider.isQuick, provider.isolation.isHere else { return nil }
+    guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
       // `begin` finds that.
