@@ -5,13 +5,13 @@ import UDI
 
 // What "Concurrency" says of lookups that wait. The rest of its code is in `StartArticles`.
 
-struct ConcurrencyArticle {
-  nonisolated final class Catalogue: Sendable {
+nonisolated struct ConcurrencyArticle {
+  final class Catalogue: Sendable {
     static func download() async throws -> Catalogue { Catalogue() }
   }
 
   /// Notes what happens, in order. With a lock of Foundation's, which the thread sanitizer understands.
-  nonisolated final class Journal: @unchecked Sendable {
+  final class Journal: @unchecked Sendable {
     // Unchecked: `lock` guards the entries.
     private let lock = NSLock()
     private var entries: [String] = []
@@ -25,7 +25,7 @@ struct ConcurrencyArticle {
   ///   - waiting: How many tasks wait.
   ///   - factoryWaits: Whether the factory waits for the other task.
   /// - Returns: In which order the factory and the other task ended.
-  nonisolated static func order(waiting: Int, factoryWaits: Bool) async -> [String] {
+  static func order(waiting: Int, factoryWaits: Bool) async -> [String] {
     let context = UDIContext(tag: "App")
     let journal = Journal()
     let (begun, ran) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -57,7 +57,7 @@ struct ConcurrencyArticle {
   }
 
   /// In a process of its own, because it takes all threads of the pool.
-  @Test nonisolated func tasksThatWaitTakeTheirThreadsFromAllOthers() async {
+  @Test func tasksThatWaitTakeTheirThreadsFromAllOthers() async {
     await #expect(processExitsWith: .success) {
       let cores = ProcessInfo.processInfo.activeProcessorCount
       // One thread is left: the task runs while the factory does.

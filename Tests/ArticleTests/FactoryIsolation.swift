@@ -15,8 +15,8 @@ private final class Form: Sendable {
 
 /// A factory does not leave the actor that its closure belongs to, in any kind of module: this file, as all in this folder, is compiled in
 /// each.
-@Suite struct FactoryIsolationTests {
-  nonisolated private static let names: [UDIName] = ["context", "none", "argument", "completed", "using", "said"]
+@Suite nonisolated struct FactoryIsolationTests {
+  private static let names: [UDIName] = ["context", "none", "argument", "completed", "using", "said"]
 
   @MainActor private static func register(in context: UDIContext, _ lifetime: UDILifetime) {
     context.provide(5)
@@ -31,12 +31,12 @@ private final class Form: Sendable {
     context.register(Panel.self, named: "using", lifetime: lifetime, using: Panel.init(number:))
   }
 
-  nonisolated private static func registerElsewhere(in context: UDIContext, _ lifetime: UDILifetime) {
+  private static func registerElsewhere(in context: UDIContext, _ lifetime: UDILifetime) {
     context.register(Panel.self, named: "said", lifetime: lifetime) { @MainActor in Panel() }
   }
 
   @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
-  nonisolated func aFactoryStaysOnTheMainActor(_ lifetime: UDILifetime) async throws {
+  func aFactoryStaysOnTheMainActor(_ lifetime: UDILifetime) async throws {
     let context = UDIContext(tag: "App")
     await Self.register(in: context, lifetime)
     Self.registerElsewhere(in: context, lifetime)
@@ -63,7 +63,7 @@ private final class Form: Sendable {
     }
   }
 
-  @Test nonisolated func blocksStayOnTheMainActor() async throws {
+  @Test func blocksStayOnTheMainActor() async throws {
     let context = UDIContext(tag: "App")
     await MainActor.run {
       context.setUp { context in

@@ -6,13 +6,13 @@ import XCTest
 
 // The code of "Testing" and of the documentation of `UDITesting`: `.ci/articles` compares it with them.
 
-private protocol Cart: AnyObject, Sendable {}
-private final class FakeCart: Cart {}
+nonisolated private protocol Cart: AnyObject, Sendable {}
+nonisolated private final class FakeCart: Cart {}
 private final class SavedCart: Cart {
   init(clock: (any Clock)?) {}
 }
-private protocol Clock: Sendable {}
-private struct StoppedClock: Clock {}
+nonisolated private protocol Clock: Sendable {}
+nonisolated private struct StoppedClock: Clock {}
 private final class CheckoutScreen: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var cart: (any Cart)?

@@ -93,7 +93,7 @@ private final class Mortal {
     await registerSafe(context)
     await register(in: context)
     let lock = try await context.obtain(Lock2.self)
-    #expect(context.link(Safe.self) === (await lock.safe))
+    #expect(context.link(Safe.self) === lock.safe)
     context.register(Trunk.self, lifetime: .context) { @Attic in Trunk() }
     context.register([Trunk].self) { @Vault context in [try context.require(Trunk.self)] }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain([Trunk].self) }
