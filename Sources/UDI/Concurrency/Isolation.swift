@@ -22,10 +22,14 @@ struct Isolation: Sendable {
   /// - Parameters:
   ///   - first: The actor of one of them, if it belongs to one.
   ///   - second: The actor of the other.
+  ///   - caller: The actor in whose code the verb is called. Closures that were written there say so themselves. References to functions
+  ///     do not, in the Swift 5 mode, where both belong to the main actor only by the module's default isolation.
   ///   - site: The call of the verb.
   /// - Precondition: They do not belong to two actors: nothing could call both.
   @usableFromInline
-  static func of(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: CallSite) -> Isolation {
+  static func of(
+    _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: CallSite
+  ) -> Isolation {
     if let first, let second, first !== second {
       fatalError(
         """
@@ -33,15 +37,16 @@ struct Isolation: Sendable {
         Both are called where the instance is made: write them for the same actor, or for none.
         """)
     }
-    guard let actor = first ?? second else { return .anywhere }
+    guard let actor = first ?? second else { return caller === MainActor.shared ? .mainActor : .anywhere }
     return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
   }
 
   /// The isolation of a block that lookups run on their way, and so must not wait for another actor: none, or the main actor.
   ///
   /// - Precondition: It belongs to no other actor.
-  static func ofBlock(_ actor: (any Actor)?, _ verb: String) -> Isolation {
-    guard let actor else { return .anywhere }
+  @usableFromInline
+  static func ofBlock(_ actor: (any Actor)?, in caller: (any Actor)?, _ verb: String) -> Isolation {
+    guard let actor else { return caller === MainActor.shared ? .mainActor : .anywhere }
     guard actor === MainActor.shared else {
       fatalError(
         """
@@ -73,6 +78,14 @@ struct Isolation: Sendable {
     if isMainActor { return MainActorCheck.isOnMainActor }
     // Only `obtain` leads to another actor in a way that can be known: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
+  }
+
+  /// A conversion that is released on the actor, because it may hold what is not `Sendable`.
+  @usableFromInline
+  func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
+    guard let actor else { return convert }
+    let owned = ActorOwned(convert, by: actor)
+    return { owned.value($0) }
   }
 
   /// How messages name the actor.

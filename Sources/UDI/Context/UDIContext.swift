@@ -23,14 +23,16 @@ public final class UDIContext: Sendable {
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that name none.
-  ///   - setUp: Run once, before the first lookup: see ``setUp(_:)``.
+  ///   - isolation: The actor in whose code this is called, for `setUp`: see ``setUp(isolation:_:)``.
+  ///   - setUp: Run once, before the first lookup: see ``setUp(isolation:_:)``.
   public init(
     tag: String, search: UDISearch = .lineage,
+    isolation: (any Actor)? = #isolation,
     @_inheritActorContext setUp: (@Sendable @isolated(any) (UDIContext) -> Void)? = nil
   ) {
     node = Node(tag: tag, search: search)
     if BindingAudit.isOn { change { node, garbage in BindingAudit.noteMade(self, node, &garbage) } }
-    if let setUp { self.setUp(setUp) }
+    if let setUp { self.setUp(isolation: isolation, setUp) }
   }
 
   /// Makes a context without telling the leak audits.

@@ -145,8 +145,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .isolatedElsewhere:
       """
-      Await `obtain`, which makes it on its actor. If it can be made anywhere, register it in a nonisolated function: a closure that is \
-      written in an actor's code belongs to that actor.
+      Await `obtain`, which makes it on its actor; what a factory of another actor takes has to be obtained before, and kept. If it can be \
+      made anywhere, register it in a nonisolated function: a closure that is written in an actor's code belongs to that actor.
       """
     case .notSendable:
       """

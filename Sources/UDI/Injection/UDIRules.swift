@@ -77,15 +77,19 @@ extension UDIRules {
 
   /// Adds a block that fills what it wants. One that was written in main-actor code is applied on the main actor only.
   ///
-  /// - Parameter block: Gets the object, and the context that the rule is applied in.
+  /// - Parameters:
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is given in main-actor code, counts as the
+  ///     main actor's; pass nil if it can be called anywhere.
+  ///   - block: Gets the object, and the context that the rule is applied in.
   /// - Returns: The same rules, to go on with.
   /// - Precondition: The block belongs to the main actor or to none.
   @discardableResult
   public func inject(
+    isolation: (any Actor)? = #isolation,
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
     let apply = IsolatedBlock(block).isolationErased
-    guard let actor = Isolation.ofBlock(block.isolation, "inject").actor else {
+    guard let actor = Isolation.ofBlock(block.isolation, in: isolation, "inject").actor else {
       return add(isOnMainActor: false) {
         apply($0, $1)
         return true

@@ -44,18 +44,23 @@ extension UDIContext {
   nonisolated(nonsending) func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent
   ) async throws -> Dependency {
-    var actor: Isolation?
-    while true {
-      let error: any Error
-      do {
-        guard let actor = actor?.actor else { return try get(type, name, search, arguments) }
-        return try await get(type, name, search, arguments, on: actor)
-      } catch let thrown { error = thrown }
-      // What is registered may have changed meanwhile, to something of yet another actor.
-      guard case .isolatedElsewhere(let other)? = error as? ProviderFailure, other.actor !== actor?.actor else {
-        throw explained(error, type, name, .anywhere, search) { $0 is Dependency }
-      }
-      actor = other
+    var error: any Error
+    do { return try get(type, name, search, arguments) } catch let thrown { error = thrown }
+    // Each actor once: what is registered may change meanwhile, to something of yet another actor.
+    var tried: [any Actor] = []
+    while let actor = actorThatMayGive(after: error, type, search), !tried.contains(where: { $0 === actor }) {
+      tried.append(actor)
+      do { return try await get(type, name, search, arguments, on: actor) } catch let thrown { error = thrown }
+    }
+    throw explained(error, type, name, .anywhere, search) { $0 is Dependency }
+  }
+
+  /// The actor on which a lookup may give what it did not give here: that of the factory, or the main actor, where set-up blocks wait for it.
+  private func actorThatMayGive(after error: any Error, _ type: Any.Type, _ search: UDISearch?) -> (any Actor)? {
+    switch error as? ProviderFailure {
+    case .isolatedElsewhere(let isolation): isolation.actor
+    case .nothing where !MainActorCheck.isOnMainActor && withNode({ $0.mustWake(search) }): MainActor.shared
+    default: nil
     }
   }
 
@@ -68,7 +73,7 @@ extension UDIContext {
     return dependency
   }
 
-  /// The same on an actor, of which the thread knows it as long as it makes: factories of that actor may then run.
+  /// The same on an actor. The thread notes the actor as long as it makes, so that factories of that actor may run.
   private func get<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent,
     on actor: isolated any Actor

@@ -127,10 +127,16 @@ extension UDIContext {
   /// A block that was written in main-actor code runs on the main actor, before the first such lookup there. Lookups elsewhere do not wait
   /// for it.
   ///
-  /// - Parameter block: Gets this context.
+  /// - Parameters:
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is given in main-actor code, counts as the
+  ///     main actor's; pass nil if it can be called anywhere.
+  ///   - block: Gets this context.
   /// - Precondition: The block belongs to the main actor or to none.
-  public func setUp(@_inheritActorContext _ block: @escaping @Sendable @isolated(any) (UDIContext) -> Void) {
-    add(SetUp.Block(.ofBlock(block.isolation, "setUp"), IsolatedBlock(block).isolationErased))
+  public func setUp(
+    isolation: (any Actor)? = #isolation,
+    @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (UDIContext) -> Void
+  ) {
+    add(SetUp.Block(.ofBlock(block.isolation, in: isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
   /// Makes a context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and

@@ -12,7 +12,8 @@ extension UDIContext {
   /// ```
   ///
   /// A closure runs where it belongs. One that was written in main-actor code belongs to the main actor, one of another global actor to
-  /// that actor, and all others run wherever somebody looks the dependency up. A lookup off the factory's actor gets what was made and
+  /// that actor, and all others run wherever somebody looks the dependency up. A function of no actor counts as the main actor's where it is
+  /// registered in main-actor code. A lookup off the factory's actor gets what was made and
   /// is kept; before that it is a miss, and ``obtain(_:named:search:)`` makes it. Register in a `nonisolated` function what can be made
   /// anywhere.
   ///
@@ -21,6 +22,8 @@ extension UDIContext {
   ///   - name: Tells apart several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
   ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
+  ///     the main actor's; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
@@ -38,24 +41,27 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, site)
+    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, in: isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
     return .of(add(.factory(description, isolationErased(factory), onCreate)), .anywhere)
   }
 
-  /// Registers a factory that needs no context; see ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// Registers a factory that needs no context; see ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
   ///   - name: Tells apart several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
   ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
+  ///     the main actor's; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance, or throws, or returns nil where there is nothing.
@@ -67,12 +73,13 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, site)
+    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, in: isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
     let make = isolationErased(factory)
@@ -81,12 +88,15 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor.
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -98,13 +108,14 @@ extension UDIContext {
     return .of(add(.factory(description, isolationErased(factory), onCreate)), .mainActor)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
   /// factory that needs no context.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @isolated(any) () throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {

@@ -10,9 +10,9 @@ extension UDIContext {
   ///
   /// A parameter that is an optional may be missing: it is looked up with `link`. All others are required, and the error of one that is
   /// missing says which one it is. Parameters are looked up from the context that a factory would get, and upwards. One that needs a name, a
-  /// value of its own or a search is for a factory to give: ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// value of its own or a search is for a factory to give: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
-  /// An initialiser of an actor runs on that actor. In the Swift 5 language mode enable the upcoming feature `InferSendableFromCaptures`, without
+  /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode enable the upcoming feature `InferSendableFromCaptures`, without
   /// which no initialiser is `Sendable` there.
   ///
   /// - Parameters:
@@ -20,6 +20,8 @@ extension UDIContext {
   ///   - name: Tells apart several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
   ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
+  ///     the main actor's; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with one parameter at least. What it throws is treated as what a factory throws.
@@ -32,12 +34,13 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
-    let isolation = Isolation.of(make.isolation, onCreate?.isolation, site)
+    let isolation = Isolation.of(make.isolation, onCreate?.isolation, in: isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
     return .of(add(.factory(description, lookingUpParameters(of: make, .anywhere), onCreate)), .anywhere)
@@ -45,15 +48,18 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+
   // Without `@preconcurrency`, which the form after it has: it strips `Sendable` from symbols, and theirs would be the same.
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
   @_disfavoredOverload
   @inlinable @MainActor
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -64,13 +70,14 @@ extension UDIContext {
     return .of(add(.factory(description, lookingUpParameters(of: make, .mainActor), onCreate)), .anywhere)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
   @_disfavoredOverload
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {

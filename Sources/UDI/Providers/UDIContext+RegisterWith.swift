@@ -8,13 +8,15 @@ extension UDIContext {
   /// ```
   ///
   /// Under another lifetime than `.unique` there is one instance for each distinct set of arguments, which then must be `Hashable`.
-  /// The factory runs where it belongs, as with ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// The factory runs where it belongs, as with ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
   ///   - name: Tells apart several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
   ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
+  ///     the main actor's; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
@@ -28,24 +30,28 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, .of(factory.isolation, nil, site), completes: false)
+      type, name, lifetime, .of(metadata), site, .anywhere, .of(factory.isolation, nil, in: isolation, site),
+      completes: false)
     return .of(add(ArgumentFactory(description, ErasedFactory(factory), nil)), .anywhere)
   }
 
   /// Registers a factory with arguments, and something to call afterwards; see
-  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
   ///   - name: Tells apart several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
   ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
+  ///     the main actor's; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
@@ -57,14 +63,15 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     @_inheritActorContext onCreate:
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate.isolation, site)
+    let isolation = Isolation.of(factory.isolation, onCreate.isolation, in: isolation, site)
     let description = Provider.Description(
       type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: true)
     return .of(add(ArgumentFactory(description, ErasedFactory(factory), eraseCompletion(onCreate))), .anywhere)
@@ -72,13 +79,16 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:)`` where the dependency or an argument is not `Sendable`, on the main
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` where the dependency or an argument is not `Sendable`, on the main
   /// actor.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
@@ -94,7 +104,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {

@@ -86,7 +86,7 @@ extension UDIRegistration {
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, also if it was registered without that. A protocol says nothing of it.
     let other = type is AnyClass ? Reach.anywhere : reach
-    serve(type, name, other, convertsOnMainActor: reach == .mainActor, CallSite(fileID, line)) { made in
+    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { made in
       (made.anyValue as? Other).map { Made($0) }
     }
     return self
@@ -107,7 +107,7 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // The conformance of a `Sendable` instance may belong to the main actor.
-    serve(type, name, .mainActor, convertsOnMainActor: true, CallSite(fileID, line)) { made in
+    serve(type, name, .mainActor, .mainActor, CallSite(fileID, line)) { made in
       (made.anyValue as? Other).map { Made($0) }
     }
     return self
@@ -115,7 +115,7 @@ extension UDIRegistration {
 
   @usableFromInline
   func serve(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, convertsOnMainActor: Bool, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ conversion: Isolation, _ site: CallSite,
     _ convert: @escaping (Made) -> Made?
   ) {
     guard let provider = entry as? Provider else {
@@ -134,11 +134,11 @@ extension UDIRegistration {
     // The same type, or one that differs in marker protocols alone, as `any P & Sendable` does from `any P`: that is one key, and so
     // it is served already.
     if provider.key === KeyIdentity.of(.of(type), name) { return }
+    // Stops where they belong to two actors: what is made on the one could not be converted on the other.
+    let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
-      Provider.Description(
-        type, name, provider.lifetime, nil, site, reach,
-        convertsOnMainActor ? .mainActor : provider.isolation, completes: false),
-      of: provider, convertsOnMainActor: convertsOnMainActor, convert)
+      Provider.Description(type, name, provider.lifetime, nil, site, reach, isolation, completes: false),
+      of: provider, conversion, convert)
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
       provider.aliases.append(alias)
@@ -165,17 +165,21 @@ extension UDIRegistration where Dependency: Sendable {
   ///   - name: Its name, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Makes one of the other: mostly `$0`.
+  ///   - convert: Makes one of the other: mostly `$0`. It may belong to an actor: `{ @MainActor in Label($0) }`.
   /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  /// - Precondition: The registration is a provider's: a live instance is bound once more instead. The provider and `convert` do not belong to
+  ///   two actors.
   @inlinable
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ convert: @escaping @Sendable (Dependency) -> Other
+    // Without `@_inheritActorContext`: most conversions are `$0`, and that may run anywhere, wherever it is written.
+    _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
-    let isExact = isOfExactType
-    serve(type, name, .anywhere, convertsOnMainActor: false, CallSite(fileID, line)) { made in
+    let (site, isExact) = (CallSite(fileID, line), isOfExactType)
+    let conversion = Isolation.of(convert.isolation, in: nil, site)
+    let convert = conversion.owning(unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self))
+    serve(type, name, .anywhere, conversion, site) { made in
       made.value(as: Dependency.self, isExact: isExact).map { Made(convert($0)) }
     }
     return self
@@ -199,7 +203,7 @@ extension UDIRegistration {
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ convert: @escaping (Dependency) -> Other
+    _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
     serveOnMainActor(type, name, .anywhere, CallSite(fileID, line), convert)
     return self
@@ -219,7 +223,7 @@ extension UDIRegistration {
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ convert: @escaping (Dependency) -> Other
+    _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
     serveOnMainActor(type, name, .mainActor, CallSite(fileID, line), convert)
     return self
@@ -228,11 +232,13 @@ extension UDIRegistration {
   @inlinable
   func serveOnMainActor<Other>(
     _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ site: CallSite,
-    _ convert: @escaping (Dependency) -> Other
+    _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) {
     Reach.mainActor.assertIsolation(Dependency.self)
-    let (convert, isExact) = (ActorOwned(onMainActor: convert), isOfExactType)
-    serve(type, name, reach, convertsOnMainActor: true, site) { made in
+    _ = Isolation.onMainActor(convert.isolation, nil, site)
+    let plain = unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self)
+    let (convert, isExact) = (ActorOwned(onMainActor: plain), isOfExactType)
+    serve(type, name, reach, .mainActor, site) { made in
       made.value(as: Dependency.self, isExact: isExact).map { Made(convert.value($0)) }
     }
   }

@@ -4,7 +4,8 @@ final class Alias: Provider, @unchecked Sendable {
   // Unchecked: it adds constants, and something that is guarded by the tree lock.
   let target: Provider
   private let convert: (Made) -> Made?
-  private let convertsOnMainActor: Bool
+  /// Where `convert` may run.
+  private let conversion: Isolation
   /// What was made of an instance that is kept alive only by those who use it. Not shown in the slot, where it would outlive the instance.
   @exclusivity(unchecked) private var derived: Derived?
 
@@ -16,12 +17,12 @@ final class Alias: Provider, @unchecked Sendable {
 
   @usableFromInline
   init(
-    _ description: consuming Description, of target: Provider, convertsOnMainActor: Bool,
+    _ description: consuming Description, of target: Provider, _ conversion: Isolation,
     _ convert: @escaping (Made) -> Made?
   ) {
     self.target = target
     self.convert = convert
-    self.convertsOnMainActor = convertsOnMainActor
+    self.conversion = conversion
     super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
   }
 
@@ -39,9 +40,7 @@ final class Alias: Provider, @unchecked Sendable {
     guard let made = original else { return nil }
     if let present = converted(from: made) { return present }
     // Asked only now: what was converted before may be handed out anywhere.
-    if convertsOnMainActor, !MainActorCheck.isOnMainActor {
-      throw ProviderFailure.isolatedElsewhere(.mainActor)
-    }
+    if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
     guard let converted = convert(made) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)

@@ -21,7 +21,7 @@ final class Resolution {
   /// The thread's stack, once it was asked for.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
-  /// The actor that the thread runs code of, where `obtain` has led it to one that is not the main actor. Used by the thread alone.
+  /// The actor to which `obtain` has led the thread, while it makes there. Used by the thread alone.
   @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
   var actor: (any Actor)? {
     get { unsafe uncheckedActor }
