@@ -20,11 +20,11 @@ let settings: [SwiftSetting] =
 
 // The kinds of modules that use the library, besides those with the settings above.
 
-let mainActorSettings = settings + [.defaultIsolation(MainActor.self)]
+let mainActorSettings = settings + [.defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
 let swift5Settings: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 /// What Xcode's template for apps sets: the Swift 5 mode, the main actor as default isolation, and "approachable concurrency".
 let appTemplateSettings: [SwiftSetting] =
-  [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self)]
+  [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
   + [
     "DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferIsolatedConformances",
     "InferSendableFromCaptures", "NonisolatedNonsendingByDefault",

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import UDI
 
@@ -10,7 +11,11 @@ import UDI
 /// The same without saying so where the main actor is the default isolation; elsewhere it may be made anywhere.
 private final class Form: Sendable {
   let number: Int
-  init(number: Int) { self.number = number }
+  let isMadeOnMainActor: Bool
+  init(number: Int) {
+    self.number = number
+    isMadeOnMainActor = DispatchQueue.getSpecific(key: mainQueueMark) != nil
+  }
 }
 
 /// A factory does not leave the actor that its closure belongs to, in any kind of module: this file, as all in this folder, is compiled in
@@ -79,4 +84,68 @@ private final class Form: Sendable {
     #expect(applied == 0)
     #expect(await MainActor.run { context.inject(into: form) } == 1)
   }
+
+  @Test func aFunctionThatMayBeCalledAnywhereIsTheMainActorsWhereItIsRegistered() async {
+    let context = UDIContext(tag: "App")
+    await MainActor.run {
+      context.register(Int.self, Self.number)
+      context.register(Int.self, named: "anywhere", isolation: nil, Self.number)
+    }
+    #expect(await Task.detached { withReporter(.silent) { context.link(Int.self) == nil } }.value)
+    #expect(await Task.detached { context.link(Int.self, named: "anywhere") }.value == 5)
+  }
+
+  @Sendable private static func number() -> Int { 5 }
 }
+
+private let mainQueueMark: DispatchSpecificKey<Void> = {
+  let key = DispatchSpecificKey<Void>()
+  DispatchQueue.main.setSpecific(key: key, value: ())
+  return key
+}()
+
+#if MAIN_ACTOR_BY_DEFAULT
+
+  extension FactoryIsolationTests {
+    /// Where functions and types belong to the main actor only by default, as in an app template's module, references to them do not say so.
+    @Test func whatBelongsToTheMainActorByDefaultStaysThere() async throws {
+      let context = UDIContext(tag: "App")
+      await MainActor.run { registerByDefault(in: context) }
+      let elsewhere = await Task.detached {
+        withReporter(.silent) {
+          (1...4).map { context.link(Form.self, named: UDIName($0)) } + [context.link(Form.self, named: 5, with: 5)]
+        }
+      }.value
+      for form in elsewhere { #expect(form == nil) }
+      for number in 1...4 {
+        let form = try await context.obtain(Form.self, named: UDIName(number))
+        #expect(form.isMadeOnMainActor)
+      }
+      let form = try await context.obtain(Form.self, named: 1)
+      let applied = await Task.detached { context.inject(into: form) }.value
+      #expect(applied == 0)
+    }
+  }
+
+  private func makeForm() -> Form { Form(number: 1) }
+  private func makeFormIn(_ context: UDIContext) -> Form { Form(number: 1) }
+  private func makeNumberedForm(_ context: UDIContext, _ number: Int) -> Form { Form(number: number) }
+  private func provideForm(_ context: UDIContext) { context.register(Form.self, named: 4, { Form(number: 4) }) }
+  private func fill(_ form: Form, _ context: UDIContext) {}
+
+  private func registerByDefault(in context: UDIContext) {
+    context.provide(5)
+    context.register(Form.self, named: 1, makeForm)
+    context.register(Form.self, named: 2, makeFormIn)
+    #if swift(>=6)
+      context.register(Form.self, named: 3, using: Form.init(number:))
+    #else
+      // The compiler warns of the initialiser, for no reason, where nothing says which actor this function belongs to.
+      context.register(Form.self, named: 3) { context in try Form(number: context.require(Int.self)) }
+    #endif
+    context.register(Form.self, named: 5, makeNumberedForm)
+    context.setUp(provideForm)
+    context.rules(for: Form.self).inject(fill)
+  }
+
+#endif

@@ -427,7 +427,7 @@ import UDI
 
   /// Its conformance to `UDIObject` cannot be used elsewhere.
   @Test func anObjectOfTheMainActorThatIsMadeElsewhereIsReported() async {
-    context.register(Screen.self, Self.makeScreen)
+    context.register(Screen.self, isolation: nil, Self.makeScreen)
     let context = context
     let (screen, misuse) = await Task.detached { MisuseLog.during { context.link(Screen.self) } }.value
     #expect(screen != nil && screen?.attachedContext == nil)

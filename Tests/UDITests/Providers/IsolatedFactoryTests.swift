@@ -182,4 +182,55 @@ private final class Mortal {
       }
     }
   }
+
+  // MARK: Conversions
+
+  @Test func aConversionRunsOnItsActor() async throws {
+    await registerSafe(context)
+    context.registrations(of: Safe.self).first?.implements(String.self) { @Vault safe in
+      Vault.preconditionIsolated()
+      return "\(safe.number)"
+    }
+    #expect(MisuseLog.during { context.link(String.self) == nil }.0)
+    #expect(try await context.obtain(String.self) == "0")
+    #expect(context.link(String.self) == "0")
+  }
+
+  @Test func twoActorsForOneInstanceAreRefused() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      UDIContext(tag: "x").register(Safe.self) { @Vault in Safe() }.implements(String.self) { @Attic _ in "" }
+    }
+    #expect(errorOutput(result).contains("belong to two actors"))
+    let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      UDIContext(tag: "x").register(Safe.self) { @Vault in
+        Safe()
+      } onCreate: { @Attic _, _ in
+      }
+    }
+    #expect(errorOutput(other).contains("belong to two actors"))
+  }
+
+  @Test func aBlockOfAnotherActorThanTheMainActorIsRefused() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      UDIContext(tag: "x").setUp { @Vault _ in }
+    }
+    let output = errorOutput(result)
+    #expect(output.contains("the block given to `setUp` belongs to the actor"))
+  }
+
+  /// Synchronous lookups elsewhere pass the block by.
+  @Test func obtainRunsASetUpBlockOfTheMainActor() async throws {
+    let child = try context.makeChild(tag: "child")
+    child.setUp { @MainActor context in context.provide(5) }
+    let context = context
+    await Task.detached {
+      #expect(context.link(Int.self) == nil)
+      #expect((try? await context.obtain(Int.self)) == 5)
+    }.value
+    await #expect(throws: UDILinkError.self) { try await context.obtain(String.self) }
+  }
+}
+
+private func errorOutput(_ result: ExitTest.Result?) -> String {
+  String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
 }

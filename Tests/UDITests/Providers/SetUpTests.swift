@@ -151,7 +151,7 @@ import UDI
   @MainActor @Test func aBlockOfTheMainActorBelowIsNotForgotten() async throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
-    child.setUp(Self.registerBeta)
+    child.setUp(isolation: nil, Self.registerBeta)
     child.setUp { @MainActor context in context.register((any Alpha).self) { Made() } }
     let elsewhere = await Task.detached {
       (
