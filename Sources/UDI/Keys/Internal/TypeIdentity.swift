@@ -155,7 +155,9 @@ private enum TypeTable {
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeIdentity {
     let metatype = ObjectIdentifier(type)
-    let name = String(reflecting: type)
+    // The same text as that of `String(reflecting:)`, which would first look through all conformances of the program, whether the type describes
+    // itself in another way. A type cannot.
+    let name = _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(metatype) { return found.identity.object }
       let identity =

@@ -298,15 +298,16 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    // Asked of an `Any`, which also says whether the conformance can be used here: one that is isolated to the main actor
-    // cannot elsewhere.
-    if let member = (object as Any) as? any UDIObject { return member }
-    if object is any UDIObject {
-      reportUnattached(object, to: context)
-    } else {
+    // Asked of the reference first: where a class does not conform, that looks through the program's conformances once, and a cast of an `Any`
+    // does so three times.
+    guard object is any UDIObject else {
       TypeToken.note(.isClassified, of: type(of: object))
       notePlainClass(of: object)
+      return nil
     }
+    // The cast of an `Any` also says whether the conformance can be used here: one that is isolated to the main actor cannot elsewhere.
+    if let member = (object as Any) as? any UDIObject { return member }
+    reportUnattached(object, to: context)
     return nil
   }
 
