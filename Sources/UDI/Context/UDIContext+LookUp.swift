@@ -20,19 +20,31 @@ extension UDIContext {
 
   /// Looks up for `require`.
   @inlinable
+  @inline(__always)
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    switch unsafe look(for: &found, type, name, reach, search) {
-    case .written: break
+    let answer = unsafe look(for: &found, type, name, reach, search)
+    if let found { return found }
+    return try lookUpOrThrowAtLength(answer, type, name, reach, search)
+  }
+
+  /// Goes on where no live instance was found that is of the very type.
+  @usableFromInline
+  @inline(never)
+  func lookUpOrThrowAtLength<Dependency>(
+    _ answer: LookupAnswer, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) throws -> Dependency {
+    var found: Dependency?
+    switch answer {
     case .object(let object): found = object as? Dependency
     case .provided(let entry):
       do {
         found = try provide(entry, type, reach, search, only: false)
       } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
-    case .nothing, .dead, .asleep: break
+    case .written, .nothing, .dead, .asleep: break
     }
     guard let found else { throw linkError(type, name, reach, search) { $0 is Dependency } }
     return found
@@ -140,7 +152,7 @@ extension UDIContext {
   /// Gets an instance from an entry that a lookup has found; why there is none goes to the reporter.
   // Out of line, which keeps the way short where nothing is to be made; and handed over, so that it is let go of without asking
   // once more which answer it was.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func lookUp<Dependency>(
     _ entry: consuming Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
@@ -153,7 +165,7 @@ extension UDIContext {
   }
 
   /// The same from this very entry: nil if that is gone meanwhile.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
@@ -168,8 +180,6 @@ extension UDIContext {
   ///
   /// - Parameter isOnly: Whether it has to be from this very entry: else, where that is gone meanwhile, the lookup begins again.
   /// - Throws: `ProviderFailure`, or what a factory throws.
-  @inlinable
-  @inline(__always)
   func provide<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
@@ -189,7 +199,7 @@ extension UDIContext {
 
   // What follows is out of line, so that what is mostly done is short.
 
-  @inlinable
+  @usableFromInline
   @inline(never)
   func endQuick<Dependency>(
     _ provider: Factory<Dependency>, _ resolution: Unretained<Resolution>, _ found: Dependency
@@ -202,7 +212,7 @@ extension UDIContext {
   }
 
   /// Gets an instance from an entry of any kind.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func provideAtLength<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
@@ -227,7 +237,7 @@ extension UDIContext {
   }
 
   /// Goes on where an entry that a lookup has found is gone meanwhile.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func lookUpAgain<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool

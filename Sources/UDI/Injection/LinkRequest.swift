@@ -22,7 +22,7 @@ struct LinkRequest: Sendable {
   @usableFromInline static var pinned: UInt { .max }
 
   /// Looks up from the object's context: out of line, which keeps reads of what is kept short.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
     owner.lookUp(type, name, reach, search, site)
@@ -44,7 +44,7 @@ struct LinkRequest: Sendable {
   /// Looks up what must be there.
   ///
   /// - Parameter property: What is stored for the property, to name it in a message.
-  @inlinable
+  @usableFromInline
   @inline(never)
   func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency {
     do { return try owner.lookUpOrThrow(type, name, reach, search, site) } catch { stop(error, type, owner, property) }
