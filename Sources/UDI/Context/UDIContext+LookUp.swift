@@ -1,5 +1,8 @@
 /// From the typed verbs to the untyped core, and back: shells that are compiled in the caller's module.
 extension UDIContext {
+  // Only what a hit and the making of an instance need is compiled in the caller's module, for each type anew. What is seldom needed is compiled
+  // once, here, for any type.
+
   /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
   ///
   /// - Parameter asker: The object that looks it up, if one does, for the report.
@@ -11,11 +14,16 @@ extension UDIContext {
     reach.assertIsolation(type)
     var found: Dependency?
     switch unsafe look(for: &found, type, name, reach, search) {
-    case .object(let object): return object as? Dependency
-    case .provided(let entry): return lookUp(entry, type, reach, search, asker)
+    case .object(let object): return cast(object, to: type)
+    case .provided(let entry):
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe lookUp(
+          entry, type, reach, search, asker, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+      }
     // Nil where nothing was written.
-    case .written, .nothing, .dead, .asleep: return found
+    case .written, .nothing, .dead, .asleep: break
     }
+    return found
   }
 
   /// Looks up for `require`.
@@ -26,28 +34,27 @@ extension UDIContext {
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    let answer = unsafe look(for: &found, type, name, reach, search)
-    if let found { return found }
-    return try lookUpOrThrowAtLength(answer, type, name, reach, search)
-  }
-
-  /// Goes on where no live instance was found that is of the very type.
-  @usableFromInline
-  @inline(never)
-  func lookUpOrThrowAtLength<Dependency>(
-    _ answer: LookupAnswer, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) throws -> Dependency {
-    var found: Dependency?
-    switch answer {
-    case .object(let object): found = object as? Dependency
+    switch unsafe look(for: &found, type, name, reach, search) {
+    case .object(let object): found = cast(object, to: type)
     case .provided(let entry):
-      do {
-        found = try provide(entry, type, reach, search, only: false)
-      } catch { throw explained(error, type, name, reach, search) { $0 is Dependency } }
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe lookUpOrThrow(
+          entry, type, name, reach, search, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+      }
     case .written, .nothing, .dead, .asleep: break
     }
-    guard let found else { throw linkError(type, name, reach, search) { $0 is Dependency } }
-    return found
+    if let found { return found }
+    throw missing(type, name, reach, search)
+  }
+
+  @usableFromInline
+  @inline(never)
+  func cast<Dependency>(_ object: AnyObject, to type: Dependency.Type) -> Dependency? { object as? Dependency }
+
+  @usableFromInline
+  @inline(never)
+  func missing(_ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) -> any Error {
+    linkError(type, name, reach, search) { isInstance(type, $0) }
   }
 
   /// Gives a lookup memory for the dependency.
@@ -149,19 +156,49 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Gets an instance from an entry that a lookup has found; why there is none goes to the reporter.
-  // Out of line, which keeps the way short where nothing is to be made; and handed over, so that it is let go of without asking
-  // once more which answer it was.
+  /// Gets an instance from an entry that a lookup has found, and writes it to memory; why there is none goes to the reporter.
+  ///
+  /// - Parameters:
+  ///   - size: The size of the type.
+  ///   - memory: Memory for an optional of the type, which holds nil.
+  // The entry is handed over, so that it is let go of without asking once more which answer it was.
   @usableFromInline
   @inline(never)
-  func lookUp<Dependency>(
-    _ entry: consuming Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
-  ) -> Dependency? {
+  func lookUp(
+    _ entry: consuming Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?, size: Int,
+    into memory: InstanceMemory
+  ) {
     let entry = entry
-    do { return try provide(entry, type, reach, search, only: false) } catch {
+    do { try provide(entry, type, reach, search, only: false, size: size, into: memory) } catch {
       report(error, entry, type, search, asker)
-      return nil
     }
+  }
+
+  /// The same for `require`.
+  ///
+  /// - Throws: `UDILinkError`, or what a factory throws.
+  @usableFromInline
+  @inline(never)
+  func lookUpOrThrow(
+    _ entry: consuming Entry, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, size: Int,
+    into memory: InstanceMemory
+  ) throws {
+    let entry = entry
+    do { try provide(entry, type, reach, search, only: false, size: size, into: memory) } catch {
+      throw explained(error, type, name, reach, search) { isInstance(type, $0) }
+    }
+  }
+
+  /// Gets an instance from an entry that a lookup has found, where the type is not known when the library is compiled.
+  func lookUp<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe lookUp(
+        entry, type, reach, search, nil, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+    }
+    return found
   }
 
   /// The same from this very entry: nil if that is gone meanwhile.
@@ -170,39 +207,44 @@ extension UDIContext {
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
-    do { return try provide(entry, type, reach, search, only: true) } catch {
-      report(error, entry, type, search)
-      return nil
-    }
+    var found: Dependency?
+    do {
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe provide(
+          entry, type, reach, search, only: true, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+      }
+    } catch { report(error, entry, type, search) }
+    return found
   }
 
   /// Gets an instance from an entry that a lookup has found.
   ///
   /// - Parameter isOnly: Whether it has to be from this very entry: else, where that is gone meanwhile, the lookup begins again.
   /// - Throws: `ProviderFailure`, or what a factory throws.
-  func provide<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
-  ) throws -> Dependency? {
+  @inline(__always)
+  private func provide(
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool, size: Int,
+    into memory: InstanceMemory
+  ) throws {
     guard let resolution = try entry.beginQuick(self, of: type, reach) else {
-      return try provideAtLength(entry, type, reach, search, only: isOnly)
+      func atLength<Dependency>(_ type: Dependency.Type) throws {
+        _ = memory.write(try provideAtLength(entry, type, reach, search, only: isOnly))
+      }
+      return try _openExistential(type, do: atLength)
     }
-    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
-    let found: Dependency?
-    do { found = try provider.factory(self) } catch { throw provider.failQuick(resolution, error) }
-    guard let found else { throw provider.failQuick(resolution, Provider.returnedNil) }
-    let isDone = unsafe withUnsafePointer(to: found) {
-      unsafe provider.endAtOnce(resolution, UnsafeRawPointer($0), size: MemoryLayout<Dependency>.size)
+    let provider = unsafe unsafeDowncast(entry, to: Factory.self)
+    let isThere: Bool
+    do { isThere = try provider.write(self, memory) } catch { throw provider.failQuick(resolution, error) }
+    guard isThere else { throw provider.failQuick(resolution, ProviderFailure.returnedNil) }
+    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address), size: size) { return }
+    func end<Dependency>(_ type: Dependency.Type) {
+      if let found = memory.read(as: type) { endQuick(provider, resolution, found) }
     }
-    if !isDone { endQuick(provider, resolution, found) }
-    return found
+    _openExistential(type, do: end)
   }
 
-  // What follows is out of line, so that what is mostly done is short.
-
-  @usableFromInline
-  @inline(never)
-  func endQuick<Dependency>(
-    _ provider: Factory<Dependency>, _ resolution: Unretained<Resolution>, _ found: Dependency
+  private func endQuick<Dependency>(
+    _ provider: Factory, _ resolution: Unretained<Resolution>, _ found: Dependency
   ) {
     if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
       provider.endQuick(self, resolution, form)
@@ -212,38 +254,21 @@ extension UDIContext {
   }
 
   /// Gets an instance from an entry of any kind.
-  @usableFromInline
-  @inline(never)
-  func provideAtLength<Dependency>(
+  private func provideAtLength<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    guard entry.isFactory(of: type) else {
-      guard let made = try entry.obtain(self, [], isFresh: false) else {
-        return try lookUpAgain(entry, type, reach, search, only: isOnly)
-      }
+    if let made = try entry.obtain(self, [], isFresh: false) {
       return made.value(as: type, isExact: entry.makes(type))
     }
-    let provider = unsafe unsafeDowncast(entry, to: Factory<Dependency>.self)
-    switch try provider.begin(self, [], isFresh: false) {
-    case .found(let made): return made.value(as: type, isExact: true)
-    case .gone: return try lookUpAgain(entry, type, reach, search, only: isOnly)
-    case .make(let making):
-      let dependency: Dependency?
-      do { dependency = try provider.factory(making.context) } catch { throw provider.fail(making, error) }
-      guard let dependency else { throw provider.fail(making, Provider.returnedNil) }
-      provider.end(making, Made(dependency), [], isFresh: false)
-      return dependency
-    }
-  }
-
-  /// Goes on where an entry that a lookup has found is gone meanwhile.
-  @usableFromInline
-  @inline(never)
-  func lookUpAgain<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
-  ) throws -> Dependency? {
-    if isOnly { throw Provider.nothing }
+    // It is gone meanwhile.
+    if isOnly { throw ProviderFailure.nothing }
     let (found, isExact) = try provide(type, entry.name, reach, search, [], isFresh: false, reports: false)
     return found.value(as: type, isExact: isExact)
   }
+}
+
+/// Whether an object is an instance of a type that is only known when the program runs.
+private func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
+  func isOne<Wanted>(_: Wanted.Type) -> Bool { object is Wanted }
+  return _openExistential(type, do: isOne)
 }

@@ -28,7 +28,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
-    let provider = Factory(description, { _ in value }, nil)
+    let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
     return .of(add(provider, Made(value)), .anywhere)
   }
 
@@ -52,7 +52,7 @@ extension UDIContext {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
-    let provider = Factory(description, { _ in value }, nil)
+    let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
     return .of(add(provider, Made(value)), .mainActor)
   }
 

@@ -46,11 +46,11 @@ extension UDIContext {
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, in: isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, isolationErased(factory), onCreate)), .anywhere)
+    let closures = FactoryClosures(
+      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      isolation)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// Registers a factory that needs no context; see ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
@@ -78,12 +78,11 @@ extension UDIContext {
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate?.isolation, in: isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    let make = isolationErased(factory)
-    return .of(add(.factory(description, { _ in try make() }, onCreate)), .anywhere)
+    let closures = FactoryClosures(
+      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      isolation)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -101,11 +100,11 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.onMainActor(factory.isolation, onCreate?.isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, isolationErased(factory), onCreate)), .mainActor)
+    let closures = FactoryClosures(
+      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      nil)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
@@ -120,12 +119,11 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.onMainActor(factory.isolation, onCreate?.isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
-    let make = isolationErased(factory)
-    return .of(add(.factory(description, { _ in try make() }, onCreate)), .mainActor)
+    let closures = FactoryClosures(
+      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      nil)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 }
 
@@ -173,18 +171,23 @@ extension UDIContext {
   }
 }
 
-extension Provider {
-  /// Makes a provider of a factory and of what is called afterwards, both without their isolation.
-  @inlinable
-  static func factory<Dependency>(
-    _ description: consuming Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
-    _ onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) -> Provider {
-    Factory(description, factory, onCreate.map { IsolatedBlock($0).isolationErased })
-  }
-}
-
 extension UDIContext {
+  /// Registers a factory without its type. Out of line, because what the verbs above do is compiled in clients for each type anew.
+  @usableFromInline
+  @inline(never)
+  func register(
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ closures: FactoryClosures
+  ) -> Provider {
+    let isolation =
+      reach == .anywhere && !closures.staysOnMainActor
+      ? Isolation.of(closures.actor, closures.completionActor, in: closures.caller, site)
+      : Isolation.onMainActor(closures.actor, closures.completionActor, site)
+    let description = Provider.Description(
+      type, name, lifetime, metadata, site, reach, isolation, completes: closures.complete != nil)
+    return add(Factory(description, closures.write, closures.complete))
+  }
+
   /// Registers a provider.
   ///
   /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.

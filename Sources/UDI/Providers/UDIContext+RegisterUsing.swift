@@ -39,11 +39,11 @@ extension UDIContext {
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.of(make.isolation, onCreate?.isolation, in: isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, lookingUpParameters(of: make, .anywhere), onCreate)), .anywhere)
+    let closures = FactoryClosures(
+      Factory.writing(lookingUpParameters(of: make, .anywhere)), make.isolation, Factory.completing(onCreate),
+      onCreate?.isolation, isolation)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -63,11 +63,11 @@ extension UDIContext {
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.onMainActor(make.isolation, onCreate?.isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, lookingUpParameters(of: make, .mainActor), onCreate)), .anywhere)
+    let closures = FactoryClosures(
+      Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation, Factory.completing(onCreate),
+      onCreate?.isolation, nil, staysOnMainActor: true)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
@@ -82,11 +82,11 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.onMainActor(make.isolation, onCreate?.isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: onCreate != nil)
-    return .of(add(.factory(description, lookingUpParameters(of: make, .mainActor), onCreate)), .mainActor)
+    let closures = FactoryClosures(
+      Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation, Factory.completing(onCreate),
+      onCreate?.isolation, nil, staysOnMainActor: true)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 }
 

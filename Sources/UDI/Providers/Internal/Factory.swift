@@ -1,22 +1,24 @@
-/// A provider whose factory takes the context alone: the kind that lookups, compiled in the caller's module, call directly.
+/// A provider whose factory takes the context alone.
 @usableFromInline
-final class Factory<Dependency>: Provider, @unchecked Sendable {
+final class Factory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
 
-  @usableFromInline let factory: (UDIContext) throws -> Dependency?
-  private let completion: ((UDIContext, Dependency) -> Void)?
+  /// Has the factory make an instance, and writes it to memory. Says whether there is one.
+  @usableFromInline typealias Write = (UDIContext, InstanceMemory) throws -> Bool
+
+  let write: Write
+  private let completion: ((UDIContext, Made) -> Void)?
 
   @usableFromInline
   init(
-    _ description: consuming Description, _ factory: @escaping (UDIContext) throws -> Dependency?,
-    _ completion: ((UDIContext, Dependency) -> Void)?
+    _ description: consuming Description, _ write: @escaping Write, _ completion: ((UDIContext, Made) -> Void)?
   ) {
     if let owner = description.owner {
-      let owned = ActorOwned((make: factory, complete: completion), by: owner)
-      self.factory = { try owned.value.make($0) }
+      let owned = ActorOwned((write: write, complete: completion), by: owner)
+      self.write = { try owned.value.write($0, $1) }
       self.completion = completion == nil ? nil : { owned.value.complete?($0, $1) }
     } else {
-      self.factory = factory
+      self.write = write
       self.completion = completion
     }
     super.init(description, argumentTypes: nil, isFactory: true)
@@ -24,12 +26,92 @@ final class Factory<Dependency>: Provider, @unchecked Sendable {
 
   override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? {
     guard arguments.isEmpty else { throw ProviderFailure.arguments(wanted: [], given: arguments.map { type(of: $0) }) }
-    return try factory(context).map { Made($0) }
+    func make<Dependency>(_ type: Dependency.Type) throws -> Made? {
+      var found: Dependency?
+      _ = try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(context, InstanceMemory($0)) }
+      return found.map { Made($0) }
+    }
+    return try _openExistential(madeType, do: make)
   }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {
-    guard let completion, let dependency = made.value(as: Dependency.self, isExact: true) else { return }
-    completion(context, dependency)
+  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) { completion?(context, made) }
+}
+
+extension Factory {
+  /// What a factory is kept as, without its type.
+  @inlinable
+  static func writing<Dependency>(_ make: @escaping (UDIContext) throws -> Dependency?) -> Write {
+    { context, memory in memory.write(try make(context)) }
+  }
+
+  /// The same for a factory that needs no context.
+  @inlinable
+  static func writing<Dependency>(_ make: @escaping () throws -> Dependency?) -> Write {
+    { _, memory in memory.write(try make()) }
+  }
+
+  /// What is called afterwards, without its type.
+  @inlinable
+  static func completing<Dependency>(
+    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+  ) -> ((UDIContext, Made) -> Void)? {
+    guard let complete else { return nil }
+    let plain = IsolatedBlock(complete).isolationErased
+    return { context, made in
+      if let dependency = made.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
+    }
+  }
+}
+
+/// Memory for an optional of the type that a factory makes. It holds nil, and is there during the call that gets it.
+///
+/// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
+/// `Factory` only for the very type that it makes (`Entry.isFactory(of:)`).
+@usableFromInline
+@safe
+struct InstanceMemory {
+  @usableFromInline let address: UnsafeMutableRawPointer
+
+  @unsafe
+  @inlinable
+  init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
+
+  /// - Returns: Whether there is an instance.
+  @inlinable
+  func write<Dependency>(_ instance: Dependency?) -> Bool {
+    let isThere = if case .some = instance { true } else { false }
+    unsafe address.assumingMemoryBound(to: Dependency?.self).pointee = instance
+    return isThere
+  }
+
+  func read<Dependency>(as type: Dependency.Type) -> Dependency? {
+    unsafe address.assumingMemoryBound(to: Dependency?.self).pointee
+  }
+}
+
+/// The closures that a verb was given, without their types, and where they belong.
+@usableFromInline
+struct FactoryClosures {
+  let write: Factory.Write
+  let actor: (any Actor)?
+  let complete: ((UDIContext, Made) -> Void)?
+  let completionActor: (any Actor)?
+  /// The actor in whose code the verb was called.
+  let caller: (any Actor)?
+  /// Whether the factory takes something that is not `Sendable`.
+  let staysOnMainActor: Bool
+
+  @usableFromInline
+  init(
+    _ write: @escaping Factory.Write, _ actor: (any Actor)?, _ complete: ((UDIContext, Made) -> Void)?,
+    _ completionActor: (any Actor)?, _ caller: (any Actor)?, staysOnMainActor: Bool = false
+  ) {
+    self.write = write
+    self.actor = actor
+    self.complete = complete
+    self.completionActor = completionActor
+    self.caller = caller
+    self.staysOnMainActor = staysOnMainActor
   }
 }
 

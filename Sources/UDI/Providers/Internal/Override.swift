@@ -15,10 +15,10 @@ package final class Override: Sendable {
   ) {
     if !isSendable { Reach.mainActor.assertIsolation(type) }
     self.context = context
-    let provider = Factory<Dependency>(
+    let provider = Factory(
       Provider.Description(
         type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
-        completes: false), { _ in value }, nil)
+        completes: false), Factory.writing { () -> Dependency? in value }, nil)
     substitute = Substitute(Made(value), provider)
     context.change { node, _ in
       guard !node.isInert else { return }
