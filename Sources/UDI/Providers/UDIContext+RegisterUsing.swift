@@ -13,7 +13,8 @@ extension UDIContext {
   /// value of its own or a search is for a factory to give: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode enable the upcoming feature `InferSendableFromCaptures`, without
-  /// which no initialiser is `Sendable` there.
+  /// which no initialiser is `Sendable` there; and where the compiler warns that an initialiser belongs to the main actor, write `@MainActor` at the
+  /// function that registers it, even where that is the default.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default what the initialiser makes.
