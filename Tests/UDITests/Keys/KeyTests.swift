@@ -91,17 +91,14 @@ extension UDIKey<any Errand> {
   /// The text is had from the runtime, which says the same in less time.
   @Test func theNameOfATypeIsWhatStringReflectingSays() {
     struct Local<Value> {}
-    func local<Value>(_: Value.Type) -> Any.Type {
-      struct Inner {}
-      return Inner.self
-    }
-    let types: [Any.Type] = [
-      Local<Int>.self, Local<Local<[String: Int?]>>.self, local(Int.self), local(String.self), Shelf.self,
+    let types: [Any.Type] = unsafe [
+      Local<Int>.self, Local<Local<[String: Int?]>>.self, Shelf.self,
       (any Service).self, (any Service & Other).self, (any Service & Sendable).self, (any Sequence<Int>).self,
       (any Service).Type.self, (any Service.Type).self, Any.self, AnyObject.self, Any.Type.self, Never.self, Void.self,
       (Int, named: String).self, ((Int) -> String).self, ((inout Int, Int) throws -> Void).self,
       (@Sendable @MainActor (Int) async throws -> Void).self, (@convention(c) (Int) -> Void).self,
-      Array<(any Service)?>.self, ClosedRange<String.Index>.self, UnsafeMutablePointer<Int>.self, KeyPath<String, Int>.self,
+      Array<(any Service)?>.self, ClosedRange<String.Index>.self, UnsafeMutablePointer<Int>.self,
+      KeyPath<String, Int>.self,
       Result<Int, any Error>.self, WeakValueDictionary<String, any Service>.Iterator.self,
     ]
     for type in types { #expect(TypeIdentity.of(type).name == String(reflecting: type)) }
