@@ -1,7 +1,7 @@
-/// From the typed verbs to the untyped core, and back: shells that are compiled in the caller's module.
+/// From the typed verbs to the untyped core, and back.
 extension UDIContext {
-  // Only what a hit and the making of an instance need is compiled in the caller's module, for each type anew. What is seldom needed is compiled
-  // once, here, for any type.
+  // Only what a hit needs is compiled in the caller's module, for each type anew; and `lookUpAll`, which writes into an array of the type. All else is
+  // compiled once, here, for any type.
 
   /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
   ///
@@ -59,7 +59,7 @@ extension UDIContext {
 
   /// Gives a lookup memory for the dependency.
   ///
-  /// Compiled in the caller's module, where the type is known: a cast, where one is needed at all, is then specialised.
+  /// Compiled in the caller's module, where the type is known, and so where the optional is.
   ///
   /// The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
   /// place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and

@@ -111,7 +111,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   @usableFromInline
   func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { nil }
 
-  /// Whether it is a `Factory` of this very type, which a shell that knows the type calls itself.
+  /// Whether it is a `Factory` of this very type, which writes what it makes to where a lookup wants it.
   @usableFromInline
   final func isFactory(of type: Any.Type) -> Bool {
     guard kind.rawValue >= Kind.provider.rawValue else { return false }

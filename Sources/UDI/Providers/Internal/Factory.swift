@@ -66,7 +66,8 @@ extension Factory {
 /// Memory for an optional of the type that a factory makes. It holds nil, and is there during the call that gets it.
 ///
 /// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
-/// `Factory` only for the very type that it makes (`Entry.isFactory(of:)`).
+/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`). That is the type that it makes, except where a verb was given
+/// a class's metatype by a variable of its superclass's: then both optionals are one reference, and the instance is taken for one of the subclass.
 @usableFromInline
 @safe
 struct InstanceMemory {
@@ -96,7 +97,7 @@ struct FactoryClosures {
   let actor: (any Actor)?
   let complete: ((UDIContext, Made) -> Void)?
   let completionActor: (any Actor)?
-  /// The actor in whose code the verb was called.
+  /// The actor in whose code the verb was called; not told where the closures stay on the main actor in any case.
   let caller: (any Actor)?
   /// Whether the factory takes something that is not `Sendable`.
   let staysOnMainActor: Bool

@@ -66,7 +66,7 @@ class Provider: Entry, @unchecked Sendable {
   let completes: Bool
   /// The types of its factory's arguments, where it takes some.
   private let argumentTypesIfAny: [Any.Type]?
-  /// Whether it is a `Factory`, which inlined code that knows the type calls directly.
+  /// Whether it is a `Factory`, which writes what it makes to where a lookup wants it.
   let isFactory: Bool
 
   @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
