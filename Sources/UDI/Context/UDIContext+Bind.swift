@@ -173,8 +173,24 @@ struct Offer: ~Copyable {
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
+    if type != Dependency.self { check(form, type, site) }
     body(Offer(form, type, name, metadata, site, isMulti, reach))
     withExtendedLifetime(dependency) {}
+  }
+
+  /// Stops the program where an instance is bound as a class that it is not of. The compiler lets that pass where the class is given by a
+  /// variable of its superclass's metatype.
+  @usableFromInline
+  @inline(never)
+  static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
+    form.borrowed.read { object in
+      if isInstance(type, object) { return }
+      fatalError(
+        """
+        \(site.fileID):\(site.line): a \(String(reflecting: Swift.type(of: object))) was bound or provided as \(String(reflecting: type)), \
+        and is none.
+        """)
+    }
   }
 
   /// Stops the program: a value cannot be held weakly.

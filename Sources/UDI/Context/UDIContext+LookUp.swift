@@ -268,7 +268,7 @@ extension UDIContext {
 }
 
 /// Whether an object is an instance of a type that is only known when the program runs.
-private func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
+func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
   func isOne<Wanted>(_: Wanted.Type) -> Bool { object is Wanted }
   return _openExistential(type, do: isOne)
 }

@@ -28,6 +28,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
+    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
+      Offer.check(form, type, CallSite(fileID, line))
+    }
     let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
     return .of(add(provider, Made(value)), .anywhere)
   }
@@ -52,6 +55,9 @@ extension UDIContext {
     Reach.mainActor.assertIsolation(type)
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
+    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
+      Offer.check(form, type, CallSite(fileID, line))
+    }
     let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
     return .of(add(provider, Made(value)), .mainActor)
   }

@@ -47,7 +47,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
+      onCreate?.isolation,
       isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -79,7 +80,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
+      onCreate?.isolation,
       isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -101,7 +103,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
+      onCreate?.isolation,
       nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
@@ -120,7 +123,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate), onCreate?.isolation,
+      Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
+      onCreate?.isolation,
       nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
@@ -185,7 +189,9 @@ extension UDIContext {
       : Isolation.onMainActor(closures.actor, closures.completionActor, site)
     let description = Provider.Description(
       type, name, lifetime, metadata, site, reach, isolation, completes: closures.complete != nil)
-    return add(Factory(description, closures.write, closures.complete))
+    let write =
+      type == closures.type ? closures.write : Factory.checking(closures.write, of: closures.type, as: type)
+    return add(Factory(description, write, closures.complete))
   }
 
   /// Registers a provider.

@@ -41,7 +41,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Factory.writing(lookingUpParameters(of: make, .anywhere)), make.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(lookingUpParameters(of: make, .anywhere)), make.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -65,7 +66,8 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -84,7 +86,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)

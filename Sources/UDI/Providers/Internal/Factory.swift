@@ -50,6 +50,19 @@ extension Factory {
     { _, memory in memory.write(try make()) }
   }
 
+  /// What a factory is kept as that is registered as a subclass of what it makes.
+  static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
+    { context, memory in
+      guard try write(context, memory) else { return false }
+      func isOther<Made>(_ made: Made.Type) -> Bool {
+        guard let instance = memory.read(as: made), !isInstance(type, instance as AnyObject) else { return false }
+        return !memory.write(Made?.none)
+      }
+      if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
+      return true
+    }
+  }
+
   /// What is called afterwards, without its type.
   @inlinable
   static func completing<Dependency>(
@@ -66,8 +79,8 @@ extension Factory {
 /// Memory for an optional of the type that a factory makes. It holds nil, and is there during the call that gets it.
 ///
 /// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
-/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`). That is the type that it makes, except where a verb was given
-/// a class's metatype by a variable of its superclass's: then both optionals are one reference, and the instance is taken for one of the subclass.
+/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`). That is the type that it makes, or a subclass of that, of which
+/// its instances then are (`checking`); the optionals of both are one reference.
 @usableFromInline
 @safe
 struct InstanceMemory {
@@ -93,6 +106,9 @@ struct InstanceMemory {
 /// The closures that a verb was given, without their types, and where they belong.
 @usableFromInline
 struct FactoryClosures {
+  /// The type that the factory makes. Another one than that which it is registered as, where a class's metatype was given by a variable of its
+  /// superclass's.
+  let type: Any.Type
   let write: Factory.Write
   let actor: (any Actor)?
   let complete: ((UDIContext, Made) -> Void)?
@@ -104,9 +120,11 @@ struct FactoryClosures {
 
   @usableFromInline
   init(
-    _ write: @escaping Factory.Write, _ actor: (any Actor)?, _ complete: ((UDIContext, Made) -> Void)?,
+    _ type: Any.Type, _ write: @escaping Factory.Write, _ actor: (any Actor)?,
+    _ complete: ((UDIContext, Made) -> Void)?,
     _ completionActor: (any Actor)?, _ caller: (any Actor)?, staysOnMainActor: Bool = false
   ) {
+    self.type = type
     self.write = write
     self.actor = actor
     self.complete = complete

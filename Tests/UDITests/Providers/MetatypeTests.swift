@@ -1,0 +1,50 @@
+import Testing
+import UDI
+
+private class Base: @unchecked Sendable {  // Unchecked: nothing in it changes.
+  let number = 1
+  required init() {}
+}
+private final class Derived: Base, @unchecked Sendable {
+  let other = 2
+}
+
+/// A class that is given by a variable: what is registered as it has to be of it, although the compiler sees its superclass alone.
+@Suite struct MetatypeTests {
+  private let type: Base.Type = Derived.self
+  let context = UDIContext(tag: "context")
+
+  @Test func whatIsOfTheClassIsFound() {
+    let (bound, type) = (type.init(), type)
+    context.bind(bound, as: type)
+    #expect(context.link(Derived.self) === bound && context.link(Derived.self)?.other == 2)
+    context.unbind(Derived.self)
+    context.register(type) { type.init() }
+    #expect(context.link(Derived.self)?.other == 2)
+    context.register(type, lifetime: .context) { type.init() }
+    #expect(context.link(Derived.self)?.other == 2 && context.link(Derived.self) === context.link(Derived.self))
+    context.provide(bound, as: type)
+    #expect(context.link(Derived.self) === bound)
+  }
+
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
+  func anotherInstanceOfAFactoryIsRefused(_ lifetime: UDILifetime) {
+    context.register(type, lifetime: lifetime) { Base() }
+    let error = #expect(throws: UDILinkError.self) { try context.require(Derived.self) }
+    #expect(error?.cause == .notConvertible(from: String(reflecting: Base.self)))
+    #expect(MisuseLog.during { context.link(Derived.self) == nil }.0)
+  }
+
+  @Test func anotherInstanceStopsTheProgram() async {
+    let bound = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let type: Base.Type = Derived.self
+      UDIContext(tag: "x").bind(Base(), as: type)
+    }
+    let output = String(decoding: bound?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("and is none."))
+    await #expect(processExitsWith: .failure) {
+      let type: Base.Type = Derived.self
+      UDIContext(tag: "x").provide(Base(), as: type)
+    }
+  }
+}
