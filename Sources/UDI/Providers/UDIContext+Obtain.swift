@@ -36,9 +36,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try await obtain(type, name, search, Arguments.Sent(arguments))
+    try await obtain(type, name, search, Arguments.Sent(.packed(argument, repeat each more)))
   }
 
   nonisolated(nonsending) func obtain<Dependency: Sendable>(
@@ -101,9 +99,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try lookUpOrThrow(type, name, .mainActor, search, arguments, isFresh: false)
+    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
   }
 }
 

@@ -48,8 +48,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
-      onCreate?.isolation,
-      isolation)
+      onCreate?.isolation, isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
@@ -81,8 +80,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
-      onCreate?.isolation,
-      isolation)
+      onCreate?.isolation, isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
@@ -104,8 +102,7 @@ extension UDIContext {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
-      onCreate?.isolation,
-      nil)
+      onCreate?.isolation, nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
@@ -124,8 +121,7 @@ extension UDIContext {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(isolationErased(factory)), factory.isolation, Factory.completing(onCreate),
-      onCreate?.isolation,
-      nil)
+      onCreate?.isolation, nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }

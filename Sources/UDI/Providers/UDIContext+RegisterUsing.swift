@@ -67,8 +67,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, nil, staysOnMainActor: true)
+      Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
@@ -87,8 +86,7 @@ extension UDIContext {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
       Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, nil, staysOnMainActor: true)
+      Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }

@@ -35,9 +35,8 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    var arguments: [Any] = [argument]
-    for other in repeat each more { arguments.append(other) }
-    return try await obtain(type, name, search, Arguments.Sent(arguments), CallSite(fileID, line))
+    try await obtain(
+      type, name, search, Arguments.Sent(.packed(argument, repeat each more)), CallSite(fileID, line))
   }
 
   nonisolated(nonsending) private func obtain<Dependency: Sendable>(

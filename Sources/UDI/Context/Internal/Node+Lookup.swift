@@ -1,7 +1,7 @@
 /// The one path of all lookups: every verb, wrapper and search ends in `Node.answer`.
 
-/// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs,
-/// compiled in the caller's module, make a value of the type from it.
+/// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs
+/// make a value of the type from it.
 @usableFromInline
 enum LookupAnswer {
   /// There is no live dependency.

@@ -90,6 +90,8 @@ struct InstanceMemory {
   @inlinable
   init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
 
+  /// Writes what a factory has returned.
+  ///
   /// - Returns: Whether there is an instance.
   @inlinable
   func write<Dependency>(_ instance: Dependency?) -> Bool {
@@ -98,6 +100,7 @@ struct InstanceMemory {
     return isThere
   }
 
+  /// What has been written.
   func read<Dependency>(as type: Dependency.Type) -> Dependency? {
     unsafe address.assumingMemoryBound(to: Dependency?.self).pointee
   }

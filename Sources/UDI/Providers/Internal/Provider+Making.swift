@@ -159,9 +159,6 @@ extension Provider {
 
   /// The error that stands for an entry that is gone.
   @usableFromInline static var nothing: any Error { ProviderFailure.nothing }
-
-  /// The error that stands for a factory that returned nil.
-  @usableFromInline static var returnedNil: any Error { ProviderFailure.returnedNil }
 }
 
 extension Provider {
