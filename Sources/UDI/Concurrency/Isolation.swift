@@ -102,8 +102,6 @@ struct Isolation: Sendable {
 // it would no longer see to the isolation; here `Isolation` does. The standard library's `MainActor.assumeIsolated` goes the same way.
 
 /// Takes the isolation from a factory, which is then to be called only where `Isolation.isHere` says that it may be.
-@inlinable
-@inline(__always)
 func isolationErased<Dependency>(
   _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
 ) -> (UDIContext) throws -> Dependency? {
@@ -111,8 +109,6 @@ func isolationErased<Dependency>(
 }
 
 /// The same for a factory that needs no context.
-@inlinable
-@inline(__always)
 func isolationErased<Dependency>(
   _ factory: @escaping @isolated(any) () throws -> Dependency?
 ) -> () throws -> Dependency? {

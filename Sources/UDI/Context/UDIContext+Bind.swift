@@ -16,7 +16,6 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
-  @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -40,7 +39,6 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -75,7 +73,7 @@ extension UDIContext {
 
 extension UDIContext {
   /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -88,7 +86,7 @@ extension UDIContext {
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:metadata:fileID:line:)``.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -104,7 +102,6 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  @usableFromInline
   func add(_ offer: borrowing Offer) {
     offer.tellAttachment()
     // To be taken, because a closure cannot consume a constant of its surroundings.
@@ -119,7 +116,6 @@ extension UDIContext {
 /// What a caller of `bind` or `multiBind` gives, without its type, so that the work is compiled once.
 ///
 /// It does not hold the dependency, which the caller does for the time of the call.
-@usableFromInline
 struct Offer: ~Copyable {
   let form: StoredForm
   let type: Any.Type
@@ -130,12 +126,10 @@ struct Offer: ~Copyable {
   let reach: Reach
 
   /// What a registration is described with, which few are: behind a reference, so that it is cheap to pass on where there is none.
-  @usableFromInline
   final class Metadata: Sendable {
     let value: any Sendable
     private init(_ value: any Sendable) { self.value = value }
 
-    @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Asked before the value is taken out, which would copy nothing at length.
@@ -143,12 +137,10 @@ struct Offer: ~Copyable {
       return box(value)
     }
 
-    @usableFromInline
     @inline(never)
     static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0) } }
   }
 
-  @usableFromInline
   init(
     _ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
     _ isMulti: Bool, _ reach: Reach
@@ -163,7 +155,6 @@ struct Offer: ~Copyable {
   }
 
   /// Takes an offer apart and hands it to `body`.
-  @inlinable
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
@@ -180,7 +171,6 @@ struct Offer: ~Copyable {
 
   /// Stops the program where an instance is bound as a class that it is not of. The compiler lets that pass where the class is given by a
   /// variable of its superclass's metatype.
-  @usableFromInline
   @inline(never)
   static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
     form.borrowed.read { object in
@@ -194,7 +184,6 @@ struct Offer: ~Copyable {
   }
 
   /// Stops the program: a value cannot be held weakly.
-  @usableFromInline
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
     // Not a precondition, which says nothing in release builds; and the place is the caller's, not this one.
     fatalError(
@@ -212,6 +201,7 @@ struct Offer: ~Copyable {
   /// only done on the main actor: a conformance may be isolated to it, and calling that from elsewhere stops the program.
   /// What is missed is only when the binding goes, so nothing rests on the cast either.
   func tellAttachment() {
+    guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in
       let facts = TypeToken.of(Swift.type(of: object)).facts
       if facts.contains(.isClassified), !facts.contains(.isObject) { return }

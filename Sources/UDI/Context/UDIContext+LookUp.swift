@@ -1,27 +1,22 @@
 /// From the typed verbs to the untyped core, and back.
 extension UDIContext {
-  // Only what a hit needs is compiled in the caller's module, for each type anew; and `lookUpAll`, which writes into an array of the type. All else is
-  // compiled once, here, for any type.
+  // What is compiled in the caller's module, for each type anew, is a call: the library writes what it finds to where the caller wants it.
+  // `lookUpAll` alone fills an array of the type there.
+  //
+  // The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
+  // place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and
+  // only values of such types are written by a lookup itself. A value that is first moved into an optional costs as much as the lookup's lock.
 
-  /// Looks up for `link`: why nothing was made, where something could have been, goes to the reporter.
-  ///
-  /// - Parameter asker: The object that looks it up, if one does, for the report.
+  /// Looks up for `link`: the reason why nothing could be made goes to the reporter.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
-    switch unsafe look(for: &found, type, name, reach, search) {
-    case .object(let object): return cast(object, to: type)
-    case .provided(let entry):
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe lookUp(
-          entry, type, reach, search, asker, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
-      }
-    // Nil where nothing was written.
-    case .written, .nothing, .dead, .asleep: break
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe find(type, name, reach, search, into: UnsafeMutableRawPointer($0))
     }
     return found
   }
@@ -34,62 +29,112 @@ extension UDIContext {
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    switch unsafe look(for: &found, type, name, reach, search) {
-    case .object(let object): found = cast(object, to: type)
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe findOrThrow(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+    }
+    return found!
+  }
+
+  /// Looks a dependency up.
+  ///
+  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
+  @usableFromInline
+  func find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) {
+    let answer = unsafe answer(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, type, name, reach, search, nil, into: memory)
+  }
+
+  /// The same for an object.
+  ///
+  /// - Parameter asker: The object, for the report.
+  func find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    let answer = unsafe answer(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, type, name, reach, search, asker, into: memory)
+  }
+
+  /// Looks up what must be there.
+  ///
+  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Throws: `UDILinkError`, or what a factory throws.
+  @usableFromInline
+  func findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) throws {
+    let answer = unsafe answer(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
+  }
+
+  /// What the tree answers, after the set-up blocks that have to run before.
+  func answer(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, wakingInto memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let answer = unsafe answer(type, name, reach, search, into: memory)
+    guard case .asleep = answer else { return answer }
+    return unsafe answerWaking(type, name, reach, search, into: InstanceMemory(memory))
+  }
+
+  @inline(__always)
+  private func answer(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    if let name { return unsafe answer(type, named: name, reach, search, into: memory) }
+    return withNode { unsafe $0.answer(.of(type), reach, search, into: memory) }
+  }
+
+  /// Does what is left to do of a lookup that has not written what it found.
+  @inline(never)
+  private func finish(
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ asker: Asker?, into memory: UnsafeMutableRawPointer
+  ) {
+    let memory = unsafe InstanceMemory(memory)
+    if case .asleep = answer { answer = answerWaking(type, name, reach, search, into: memory) }
+    switch consume answer {
+    case .object(let object): _ = memory.write(object, as: type)
     case .provided(let entry):
-      try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe lookUpOrThrow(
-          entry, type, name, reach, search, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+      do { _ = try provide(entry, type, reach, search, only: false, into: memory) } catch {
+        report(error, entry, type, search, asker)
       }
     case .written, .nothing, .dead, .asleep: break
     }
-    if let found { return found }
-    throw missing(type, name, reach, search)
   }
 
-  @usableFromInline
+  /// The same for `require`.
   @inline(never)
-  func cast<Dependency>(_ object: AnyObject, to type: Dependency.Type) -> Dependency? { object as? Dependency }
-
-  @usableFromInline
-  @inline(never)
-  func missing(_ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) -> any Error {
-    linkError(type, name, reach, search) { isInstance(type, $0) }
-  }
-
-  /// Gives a lookup memory for the dependency.
-  ///
-  /// Compiled in the caller's module, where the type is known, and so where the optional is.
-  ///
-  /// The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
-  /// place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and
-  /// only values of such types are ever written. A value that is first moved into an optional costs as much as the lookup's lock.
-  ///
-  /// - Parameter found: Nil, so that nothing has to be destroyed before it is overwritten.
-  @unsafe
-  @inlinable
-  @inline(__always)
-  func look<Dependency>(
-    for found: inout Dependency?, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) -> LookupAnswer {
-    unsafe withUnsafeMutablePointer(to: &found) { memory in
-      guard let name else { return unsafe answer(type, reach, search, into: UnsafeMutableRawPointer(memory)) }
-      return unsafe answer(type, named: name, reach, search, into: UnsafeMutableRawPointer(memory))
+  private func finishOrThrow(
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    let memory = unsafe InstanceMemory(memory)
+    if case .asleep = answer { answer = answerWaking(type, name, reach, search, into: memory) }
+    let isThere: Bool
+    switch consume answer {
+    case .written: isThere = true
+    case .object(let object): isThere = memory.write(object, as: type)
+    case .provided(let entry):
+      do { isThere = try provide(entry, type, reach, search, only: false, into: memory) } catch {
+        throw explained(error, type, name, reach, search) { isInstance(type, $0) }
+      }
+    case .nothing, .dead, .asleep: isThere = false
     }
+    if !isThere { throw linkError(type, name, reach, search) { isInstance(type, $0) } }
   }
 
-  @usableFromInline
-  func answer(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  private func answerWaking(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    withNode { node in
-      let answer = unsafe node.answer(.of(type), reach, search, into: memory)
-      guard case .asleep = answer else { return answer }
-      return unsafe answerWaking(type, reach, search, into: memory)
-    }
+    if let name { return unsafe answerWaking(type, named: name, reach, search, into: memory.address) }
+    return unsafe answerWaking(type, reach, search, into: memory.address)
   }
 
-  @inline(never)
   private func answerWaking(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
@@ -97,26 +142,27 @@ extension UDIContext {
     return withNode { unsafe $0.answerWaking({ token.id }, LookupForm(token, reach), search, self, into: memory) }
   }
 
-  @usableFromInline
-  func answer(
+  private func answer(
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    withNode { node in
-      let answer = unsafe node.answer(type, named: name, reach, search, into: memory)
-      guard case .asleep = answer else { return answer }
-      let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-      // Looked for each time: a set-up block may be the first to use the name. Held as long as its id is in use.
-      var key: KeyIdentity?
-      defer { withExtendedLifetime(key) {} }
-      func id() -> UInt64? {
-        key = KeyNames.identity(identity, name)
-        return key?.id
-      }
-      return unsafe node.answerWaking(id, form, search, self, into: memory)
-    }
+    withNode { unsafe $0.answer(type, named: name, reach, search, into: memory) }
   }
 
-  @inlinable
+  private func answerWaking(
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
+    // Looked for each time: a set-up block may be the first to use the name. Held as long as its id is in use.
+    var key: KeyIdentity?
+    defer { withExtendedLifetime(key) {} }
+    func id() -> UInt64? {
+      key = KeyNames.identity(identity, name)
+      return key?.id
+    }
+    return withNode { unsafe $0.answerWaking(id, form, search, self, into: memory) }
+  }
+
+  @usableFromInline
   func lookUpAll<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
@@ -142,8 +188,7 @@ extension UDIContext {
     }
   }
 
-  @usableFromInline
-  func allDependencies(
+  private func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     withNode { node in
@@ -156,91 +201,59 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Gets an instance from an entry that a lookup has found, and writes it to memory; why there is none goes to the reporter.
-  ///
-  /// - Parameters:
-  ///   - size: The size of the type.
-  ///   - memory: Memory for an optional of the type, which holds nil.
-  // The entry is handed over, so that it is let go of without asking once more which answer it was.
-  @usableFromInline
-  @inline(never)
-  func lookUp(
-    _ entry: consuming Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?, size: Int,
-    into memory: InstanceMemory
-  ) {
-    let entry = entry
-    do { try provide(entry, type, reach, search, only: false, size: size, into: memory) } catch {
-      report(error, entry, type, search, asker)
-    }
-  }
-
-  /// The same for `require`.
-  ///
-  /// - Throws: `UDILinkError`, or what a factory throws.
-  @usableFromInline
-  @inline(never)
-  func lookUpOrThrow(
-    _ entry: consuming Entry, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, size: Int,
-    into memory: InstanceMemory
-  ) throws {
-    let entry = entry
-    do { try provide(entry, type, reach, search, only: false, size: size, into: memory) } catch {
-      throw explained(error, type, name, reach, search) { isInstance(type, $0) }
-    }
-  }
-
-  /// Gets an instance from an entry that a lookup has found, where the type is not known when the library is compiled.
+  /// Gets an instance from an entry that a lookup has found. The reason why there is none goes to the reporter.
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe lookUp(
-        entry, type, reach, search, nil, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
-    }
-    return found
+    take(entry, type, reach, search, only: false)
   }
 
   /// The same from this very entry: nil if that is gone meanwhile.
-  @usableFromInline
-  @inline(never)
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
+    take(entry, type, reach, search, only: true)
+  }
+
+  private func take<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
+  ) -> Dependency? {
     var found: Dependency?
     do {
-      try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe provide(
-          entry, type, reach, search, only: true, size: MemoryLayout<Dependency>.size, into: InstanceMemory($0))
+      _ = try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe provide(entry, type, reach, search, only: isOnly, into: InstanceMemory($0))
       }
     } catch { report(error, entry, type, search) }
     return found
   }
 
-  /// Gets an instance from an entry that a lookup has found.
+  /// Gets an instance from an entry that a lookup has found, and writes it to memory.
   ///
-  /// - Parameter isOnly: Whether it has to be from this very entry: else, where that is gone meanwhile, the lookup begins again.
+  /// - Parameter isOnly: Whether it has to be from this very entry. If not, the lookup begins again where that is gone meanwhile.
+  /// - Returns: Whether there is an instance.
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool, size: Int,
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
     into memory: InstanceMemory
-  ) throws {
+  ) throws -> Bool {
     guard let resolution = try entry.beginQuick(self, of: type, reach) else {
-      func atLength<Dependency>(_ type: Dependency.Type) throws {
-        _ = memory.write(try provideAtLength(entry, type, reach, search, only: isOnly))
+      func atLength<Dependency>(_ type: Dependency.Type) throws -> Bool {
+        memory.write(try provideAtLength(entry, type, reach, search, only: isOnly))
       }
       return try _openExistential(type, do: atLength)
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory.self)
-    let isThere: Bool
-    do { isThere = try provider.write(self, memory) } catch { throw provider.failQuick(resolution, error) }
-    guard isThere else { throw provider.failQuick(resolution, ProviderFailure.returnedNil) }
-    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address), size: size) { return }
-    func end<Dependency>(_ type: Dependency.Type) {
-      if let found = memory.read(as: type) { endQuick(provider, resolution, found) }
+    do { try provider.write(self, memory) } catch { throw provider.failQuick(resolution, error) }
+    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address)) { return true }
+    func end<Dependency>(_ type: Dependency.Type) throws {
+      guard let found = memory.read(as: type) else {
+        throw provider.failQuick(resolution, ProviderFailure.returnedNil)
+      }
+      endQuick(provider, resolution, found)
     }
-    _openExistential(type, do: end)
+    try _openExistential(type, do: end)
+    return true
   }
 
   private func endQuick<Dependency>(

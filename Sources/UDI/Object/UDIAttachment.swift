@@ -40,8 +40,16 @@ public final class UDIAttachment: Sendable {
   /// Guarded by the tree lock: bindings of other instances that the object made.
   private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()
 
+  /// Whether the process has made any attachment yet. While it has not, no object takes part in the tree, and nobody has to ask an object's class
+  /// whether it does: the first time, the runtime goes through all conformances of the program for that.
+  static var areInUse: Bool { inUse.load(ordering: .relaxed) }
+  private static let inUse = Atomic<Bool>(false)
+
   /// Makes the attachment of a new object, attached to nothing.
-  public init() {}
+  public init() {
+    // Whoever is handed the object sees this, too: handing it over orders the two.
+    if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
+  }
 
   deinit {
     guard owner.load(ordering: .relaxed) != 0 else { return }

@@ -15,7 +15,6 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
-  @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -40,7 +39,6 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
-  @inlinable
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -71,7 +69,7 @@ extension UDIObject {
 
 extension UDIObject {
   /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -84,7 +82,7 @@ extension UDIObject {
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:in:metadata:fileID:line:)``.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -100,7 +98,6 @@ extension UDIObject {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIObject {
-  @usableFromInline
   func add(_ offer: borrowing Offer, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))

@@ -278,21 +278,11 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) -> Dependency? {
     reach.assertIsolation(type)
-    let attachment = _attachedContext
-    if name == nil {
-      var found: Dependency?
-      let answer = unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe attachment.answer(type, reach, search, into: UnsafeMutableRawPointer($0))
-      }
-      switch answer {
-      case .object(let object)?: return object as? Dependency
-      // Nil where nothing was written.
-      case .written?, .nothing?: return found
-      default: break
-      }
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _attachedContext.find(type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
     }
-    return attachment.contextForLink("link", type, name, site, self)?
-      .lookUp(type, name, reach, search, Asker(self, site))
+    return found
   }
 
   @inlinable
@@ -318,24 +308,52 @@ extension UDIObject {
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) throws -> Dependency {
-    guard let context = _attachedContext.contextForLink("require", type, name, site, self) else {
-      throw _attachedContext.goneError(type, name, search, Asker(self, site))
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe _attachedContext.findOrThrow(
+        type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
     }
-    do { return try context.lookUpOrThrow(type, name, reach, search) } catch {
-      throw _attachedContext.explained(error, Asker(self, site))
-    }
+    return found!
   }
 }
 
 extension UDIAttachment {
-  /// Looks up a dependency without a name from the attached context.
+  /// Looks a dependency up for the object.
   ///
-  /// - Returns: Nil where the context itself has to be asked.
+  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
   @usableFromInline
-  func answer(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer? {
-    unsafe attempt(.of(type), reach, search, into: memory)
+  func find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    if name == nil, let answer = unsafe attempt(.of(type), reach, search, into: memory) {
+      switch answer {
+      case .written, .nothing: return
+      case .object(let object):
+        _ = unsafe InstanceMemory(memory).write(object, as: type)
+        return
+      default: break
+      }
+    }
+    guard let context = contextForLink("link", type, name, site, owner) else { return }
+    unsafe context.find(type, name, reach, search, Asker(owner, site), into: memory)
+  }
+
+  /// Looks up what the object must have.
+  ///
+  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Throws: `UDILinkError`, or what a factory throws.
+  @usableFromInline
+  func findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    guard let context = contextForLink("require", type, name, site, owner) else {
+      throw goneError(type, name, search, Asker(owner, site))
+    }
+    do { try unsafe context.findOrThrow(type, name, reach, search, into: memory) } catch {
+      throw explained(error, Asker(owner, site))
+    }
   }
 
   /// The effective context. That it is none that the object is attached to, or that there is none any more, is reported.

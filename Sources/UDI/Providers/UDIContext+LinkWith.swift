@@ -156,7 +156,7 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  @inlinable
+  @usableFromInline
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
     _ asker: Asker? = nil
@@ -168,7 +168,7 @@ extension UDIContext {
     return found.value(as: type, isExact: isExact)
   }
 
-  @inlinable
+  @usableFromInline
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool
   ) throws -> Dependency {
@@ -185,7 +185,6 @@ extension UDIContext {
   /// - Parameter reports: Whether a failure goes to the reporter.
   /// - Returns: The instance, and whether it was made as the very type.
   /// - Throws: `ProviderFailure`, or what a factory throws.
-  @usableFromInline
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any], isFresh: Bool,
     reports: Bool, _ asker: Asker? = nil

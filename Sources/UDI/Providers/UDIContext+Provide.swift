@@ -20,7 +20,6 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
@@ -46,7 +45,7 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
@@ -65,7 +64,6 @@ extension UDIContext {
   /// Registers a provider that has made what it keeps.
   ///
   /// - Returns: As ``add(_:)``.
-  @usableFromInline
   func add(_ provider: Provider, _ made: Made) -> Provider {
     let member = made.isBox ? nil : provider.member(made.object, for: self)
     // Asked for with no lock held: it is the object's own property.

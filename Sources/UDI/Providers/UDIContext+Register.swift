@@ -37,7 +37,6 @@ extension UDIContext {
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Precondition: If both closures belong to an actor, it is the same one.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -69,7 +68,6 @@ extension UDIContext {
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Precondition: If both closures belong to an actor, it is the same one.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -90,7 +88,7 @@ extension UDIContext {
   // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -109,7 +107,7 @@ extension UDIContext {
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
   /// factory that needs no context.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -173,7 +171,6 @@ extension UDIContext {
 
 extension UDIContext {
   /// Registers a factory without its type. Out of line, because what the verbs above do is compiled in clients for each type anew.
-  @usableFromInline
   @inline(never)
   func register(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
@@ -193,7 +190,6 @@ extension UDIContext {
   /// Registers a provider.
   ///
   /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.
-  @usableFromInline
   func add(_ provider: Provider) -> Provider { add(provider) { _ in } }
 
   /// Registers a provider.

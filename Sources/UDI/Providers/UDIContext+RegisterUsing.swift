@@ -31,7 +31,6 @@ extension UDIContext {
   /// - Precondition: If both closures belong to an actor, it is the same one.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @_disfavoredOverload
-  @inlinable
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -56,7 +55,7 @@ extension UDIContext {
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
   @_disfavoredOverload
-  @inlinable @MainActor
+  @MainActor
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -74,7 +73,7 @@ extension UDIContext {
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
   @_disfavoredOverload
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -93,7 +92,6 @@ extension UDIContext {
 }
 
 /// The factory that an initialiser is registered as.
-@inlinable
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
 ) -> (UDIContext) throws -> Dependency? {
@@ -106,20 +104,17 @@ func lookingUpParameters<Dependency, First, each More>(
 }
 
 /// The parameters of an initialiser, to be looked up one after the other.
-@usableFromInline
 struct Parameters {
   private let context: UDIContext
   private let reach: Reach
   /// The place of the one that was looked up last, from 1.
   private var place = 0
 
-  @usableFromInline
   init(_ context: UDIContext, _ reach: Reach) {
     self.context = context
     self.reach = reach
   }
 
-  @usableFromInline
   mutating func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
     place += 1
     if isOptional(type), let optional = type as? any OptionalParameter.Type,

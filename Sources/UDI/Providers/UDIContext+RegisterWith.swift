@@ -26,7 +26,6 @@ extension UDIContext {
   ///     and reports it, and `require` throws the same error.
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -59,7 +58,6 @@ extension UDIContext {
   /// - Returns: A handle: to serve other types from it, or to take it back.
   /// - Precondition: If both closures belong to an actor, it is the same one.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
-  @inlinable
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -83,7 +81,7 @@ extension UDIContext {
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` where the dependency or an argument is not `Sendable`, on the main
   /// actor.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -100,7 +98,7 @@ extension UDIContext {
   }
 
   /// The same with something to call afterwards.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,

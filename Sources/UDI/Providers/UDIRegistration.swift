@@ -7,7 +7,6 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// `any P & Sendable` are one key.
   private let askedReach: Reach
 
-  @usableFromInline
   static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
     UDIRegistration(entry: entry, askedReach: reach)
   }
@@ -79,7 +78,6 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, to go on with.
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
-  @inlinable
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -101,7 +99,6 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, to go on with.
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
-  @inlinable
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -113,7 +110,6 @@ extension UDIRegistration {
     return self
   }
 
-  @usableFromInline
   func serve(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ conversion: Isolation, _ site: CallSite,
     _ convert: @escaping (Made) -> Made?
@@ -148,10 +144,10 @@ extension UDIRegistration {
   }
 
   /// Where what is registered may be used.
-  @usableFromInline var reach: Reach { entry.reach }
+  var reach: Reach { entry.reach }
 
   /// Whether the provider makes values of this very type, and not of another one of the same name.
-  @usableFromInline var isOfExactType: Bool { entry.makes(Dependency.self) }
+  var isOfExactType: Bool { entry.makes(Dependency.self) }
 }
 
 extension UDIRegistration where Dependency: Sendable {
@@ -169,7 +165,6 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Returns: The same registration, to go on with.
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead. The provider and `convert` do not belong to
   ///   two actors.
-  @inlinable
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -199,7 +194,7 @@ extension UDIRegistration {
   ///   - convert: Makes one of the other; called on the main actor.
   /// - Returns: The same registration, to go on with.
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
-  @inlinable @MainActor
+  @MainActor
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -219,7 +214,7 @@ extension UDIRegistration {
   ///   - convert: Makes one of the other: mostly `$0`; called on the main actor.
   /// - Returns: The same registration, to go on with.
   /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
-  @inlinable @preconcurrency @MainActor
+  @preconcurrency @MainActor
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -229,7 +224,6 @@ extension UDIRegistration {
     return self
   }
 
-  @inlinable
   func serveOnMainActor<Other>(
     _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ site: CallSite,
     _ convert: @escaping @isolated(any) (Dependency) -> Other

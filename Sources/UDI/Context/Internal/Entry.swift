@@ -2,7 +2,6 @@
 ///
 /// A live instance that was bound, a provider that can make one, or what a provider has made and keeps. A context
 /// answers with the first of these that it has: bindings come before providers, and what is made before its provider.
-@usableFromInline
 class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock; lookups read only what is constant.
 
@@ -97,7 +96,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   }
 
   /// The name it is registered under.
-  @usableFromInline final var name: UDIName? { key.name }
+  final var name: UDIName? { key.name }
 
   /// What the registration was described with, to find it by.
   var metadata: (any Sendable)? { nil }
@@ -108,11 +107,9 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// An instance, where a lookup cannot hand one out itself: made, or taken out of its box.
   ///
   /// - Returns: Nil if the entry has left its context meanwhile: to be looked up again.
-  @usableFromInline
   func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { nil }
 
   /// Whether it is a `Factory` of this very type, which writes what it makes to where a lookup wants it.
-  @usableFromInline
   final func isFactory(of type: Any.Type) -> Bool {
     guard kind.rawValue >= Kind.provider.rawValue else { return false }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
@@ -120,6 +117,5 @@ class Entry: WeakEntry, @unchecked Sendable {
   }
 
   /// Whether what it gives was made as this very type.
-  @usableFromInline
   func makes(_ type: Any.Type) -> Bool { false }
 }

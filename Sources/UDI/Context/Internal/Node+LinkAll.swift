@@ -174,7 +174,6 @@ extension Node {
 /// What a lookup of all has found alive.
 ///
 /// The references are counted when they are loaded, and that count goes over to the values that the caller makes of them.
-@usableFromInline
 @safe
 final class FoundDependencies {
   private enum Found {
@@ -184,7 +183,7 @@ final class FoundDependencies {
   }
 
   private let live: UnsafeMutableBufferPointer<Found>
-  @usableFromInline let count: Int
+  let count: Int
   /// Whether something dead was withdrawn that had something else under it.
   fileprivate let hasUncovered: Bool
   private let lookup: LookupForm
@@ -237,7 +236,6 @@ final class FoundDependencies {
   /// Takes out the next dependency, as a value at `memory` or as an object that is still to be cast.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
-  @usableFromInline
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard unsafe taken < count else { return .nothing }
     let found = unsafe live.moveElement(from: taken)

@@ -2,7 +2,6 @@
 
 /// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs
 /// make a value of the type from it.
-@usableFromInline
 enum LookupAnswer {
   /// There is no live dependency.
   case nothing

@@ -6,7 +6,6 @@ extension UDIContext {
   /// The error of a lookup that found nothing.
   ///
   /// - Parameter conforms: Whether an object is of the type asked for.
-  @usableFromInline
   func linkError(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
@@ -21,7 +20,6 @@ extension UDIContext {
   /// What to throw for what a provider failed with: a factory's own error as it is.
   ///
   /// - Parameter conforms: Whether an object is of the type asked for.
-  @usableFromInline
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ conforms: (AnyObject) -> Bool
@@ -36,7 +34,6 @@ extension UDIContext {
   /// factory says that there is nothing.
   ///
   /// - Parameter asker: The object that looked it up, if one did.
-  @usableFromInline
   func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {

@@ -1,5 +1,4 @@
 /// Another type that is served from the instances of a provider.
-@usableFromInline
 final class Alias: Provider, @unchecked Sendable {
   // Unchecked: it adds constants, and something that is guarded by the tree lock.
   let target: Provider
@@ -15,7 +14,6 @@ final class Alias: Provider, @unchecked Sendable {
     let entry: MadeEntry
   }
 
-  @usableFromInline
   init(
     _ description: consuming Description, of target: Provider, _ conversion: Isolation,
     _ convert: @escaping (Made) -> Made?
@@ -26,7 +24,6 @@ final class Alias: Provider, @unchecked Sendable {
     super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
   }
 
-  @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {

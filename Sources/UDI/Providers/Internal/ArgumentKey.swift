@@ -1,7 +1,6 @@
 /// A set of arguments: tells apart the instances that one provider has made.
 ///
 /// The arguments' `==` is the user's, so it is called with no lock held; the hash is computed once.
-@usableFromInline
 final class ArgumentKey: Hashable, @unchecked Sendable {
   // Unchecked: arguments are `Sendable`, or used on the main actor alone; and they are only compared.
   // Written in `init` and `deinit` alone.
@@ -29,13 +28,11 @@ final class ArgumentKey: Hashable, @unchecked Sendable {
     releaseOnMainActor(consume last as Any)
   }
 
-  @usableFromInline
   static func == (left: ArgumentKey, right: ArgumentKey) -> Bool {
     guard left.digest == right.digest else { return false }
     // `AnyHashable` alone would find 1 and 1.0 equal.
     return unsafe left.values.elementsEqual(right.values) { type(of: $0.base) == type(of: $1.base) && $0 == $1 }
   }
 
-  @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }

@@ -1,10 +1,8 @@
 /// A factory with arguments, without its types and its isolation: each argument is cast to the type that the factory wants.
-@usableFromInline
 struct ErasedFactory {
   let argumentTypes: [Any.Type]
   let make: (UDIContext, [Any]) throws -> Made?
 
-  @inlinable
   init<Dependency, First, each More>(
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
@@ -18,7 +16,6 @@ struct ErasedFactory {
     }
   }
 
-  @usableFromInline
   init(_ argumentTypes: [Any.Type], _ make: @escaping (UDIContext, [Any]) throws -> Made?) {
     self.argumentTypes = argumentTypes
     self.make = make
@@ -26,7 +23,6 @@ struct ErasedFactory {
 }
 
 /// The same for what is called after such a factory.
-@inlinable
 func eraseCompletion<Dependency, First, each More>(
   _ completion: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
 ) -> (UDIContext, Made, [Any]) -> Void {
@@ -42,13 +38,11 @@ func eraseCompletion<Dependency, First, each More>(
 }
 
 /// The arguments of a link, to be cast one by one to the types that a factory wants.
-@usableFromInline
 struct Arguments {
   private var rest: ArraySlice<Any>
   private let all: [Any]
   private let wanted: [Any.Type]
 
-  @usableFromInline
   init(_ arguments: [Any], wanted: [Any.Type]) throws {
     rest = arguments[...]
     all = arguments
@@ -56,7 +50,6 @@ struct Arguments {
     guard wanted.isEmpty || arguments.count == wanted.count else { throw mismatch }
   }
 
-  @usableFromInline
   mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
     // In two steps: in one, a factory that wants an `Any` would get the optional itself.
     guard let next = rest.popFirst(), let argument = next as? Argument else { throw mismatch }

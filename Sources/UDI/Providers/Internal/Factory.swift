@@ -1,15 +1,13 @@
 /// A provider whose factory takes the context alone.
-@usableFromInline
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
 
-  /// Has the factory make an instance, and writes it to memory. Says whether there is one.
-  @usableFromInline typealias Write = (UDIContext, InstanceMemory) throws -> Bool
+  /// Has the factory make an instance, and writes it to memory, or nil.
+  typealias Write = (UDIContext, InstanceMemory) throws -> Void
 
   let write: Write
   private let completion: ((UDIContext, Made) -> Void)?
 
-  @usableFromInline
   init(
     _ description: consuming Description, _ write: @escaping Write, _ completion: ((UDIContext, Made) -> Void)?
   ) {
@@ -28,7 +26,7 @@ final class Factory: Provider, @unchecked Sendable {
     guard arguments.isEmpty else { throw ProviderFailure.arguments(wanted: [], given: arguments.map { type(of: $0) }) }
     func make<Dependency>(_ type: Dependency.Type) throws -> Made? {
       var found: Dependency?
-      _ = try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(context, InstanceMemory($0)) }
+      try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(context, InstanceMemory($0)) }
       return found.map { Made($0) }
     }
     return try _openExistential(madeType, do: make)
@@ -39,32 +37,34 @@ final class Factory: Provider, @unchecked Sendable {
 
 extension Factory {
   /// What a factory is kept as, without its type.
-  @inlinable
   static func writing<Dependency>(_ make: @escaping (UDIContext) throws -> Dependency?) -> Write {
-    { context, memory in memory.write(try make(context)) }
+    { context, memory in
+      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe place.initialize(to: try make(context))
+    }
   }
 
   /// The same for a factory that needs no context.
-  @inlinable
   static func writing<Dependency>(_ make: @escaping () throws -> Dependency?) -> Write {
-    { _, memory in memory.write(try make()) }
+    { _, memory in
+      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe place.initialize(to: try make())
+    }
   }
 
   /// What a factory is kept as that is registered as a subclass of what it makes.
   static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
     { context, memory in
-      guard try write(context, memory) else { return false }
+      try write(context, memory)
       func isOther<Made>(_ made: Made.Type) -> Bool {
         guard let instance = memory.read(as: made), !isInstance(type, instance as AnyObject) else { return false }
         return !memory.write(Made?.none)
       }
       if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
-      return true
     }
   }
 
   /// What is called afterwards, without its type.
-  @inlinable
   static func completing<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> ((UDIContext, Made) -> Void)? {
@@ -81,23 +81,32 @@ extension Factory {
 /// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
 /// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`). That is the type that it makes, or a subclass of that, of which
 /// its instances then are (`checking`); the optionals of both are one reference.
-@usableFromInline
 @safe
 struct InstanceMemory {
-  @usableFromInline let address: UnsafeMutableRawPointer
+  let address: UnsafeMutableRawPointer
 
   @unsafe
-  @inlinable
+  init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+
+  @unsafe
   init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
 
-  /// Writes what a factory has returned.
+  /// Writes an instance, or nil.
   ///
   /// - Returns: Whether there is an instance.
-  @inlinable
+  @discardableResult
   func write<Dependency>(_ instance: Dependency?) -> Bool {
     let isThere = if case .some = instance { true } else { false }
     unsafe address.assumingMemoryBound(to: Dependency?.self).pointee = instance
     return isThere
+  }
+
+  /// Writes an object, if it is an instance of the type.
+  ///
+  /// - Returns: Whether it is.
+  func write(_ object: AnyObject, as type: Any.Type) -> Bool {
+    func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
+    return _openExistential(type, do: cast)
   }
 
   /// What has been written.
@@ -107,7 +116,6 @@ struct InstanceMemory {
 }
 
 /// The closures that a verb was given, without their types, and where they belong.
-@usableFromInline
 struct FactoryClosures {
   /// The type that the factory makes. Another one than that which it is registered as, where a class's metatype was given by a variable of its
   /// superclass's.
@@ -121,7 +129,6 @@ struct FactoryClosures {
   /// Whether the factory takes something that is not `Sendable`.
   let staysOnMainActor: Bool
 
-  @usableFromInline
   init(
     _ type: Any.Type, _ write: @escaping Factory.Write, _ actor: (any Actor)?,
     _ complete: ((UDIContext, Made) -> Void)?,
@@ -138,13 +145,11 @@ struct FactoryClosures {
 }
 
 /// A provider whose factory takes arguments, too.
-@usableFromInline
 final class ArgumentFactory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
   private let factory: (UDIContext, [Any]) throws -> Made?
   private let completion: ((UDIContext, Made, [Any]) -> Void)?
 
-  @usableFromInline
   init(
     _ description: consuming Description, _ erased: ErasedFactory,
     _ completion: ((UDIContext, Made, [Any]) -> Void)?

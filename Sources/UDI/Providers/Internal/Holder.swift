@@ -1,5 +1,4 @@
 /// What a provider has made and keeps, for one set of arguments.
-@usableFromInline
 final class Holder: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 

@@ -1,16 +1,14 @@
 /// An instance that a provider made, without its type.
-@usableFromInline
 @safe
 struct Made: @unchecked Sendable {
   // Unchecked: what is not `Sendable` is only made, and only handed out, on the main actor: the verbs see to that.
 
   /// The instance, or a `ValueBox` with it.
-  @usableFromInline let object: AnyObject
+  let object: AnyObject
   /// Incomplete for a box.
-  @usableFromInline let form: StoredForm
-  @usableFromInline let isBox: Bool
+  let form: StoredForm
+  let isBox: Bool
 
-  @usableFromInline
   init(object: AnyObject, form: StoredForm, isBox: Bool) {
     self.object = object
     self.form = form
@@ -18,7 +16,6 @@ struct Made: @unchecked Sendable {
   }
 
   /// Takes a dependency in.
-  @inlinable
   @inline(__always)
   init<Dependency>(_ dependency: Dependency) {
     if let form = StoredForm.of(dependency, as: Dependency.self) {
@@ -36,7 +33,6 @@ struct Made: @unchecked Sendable {
   /// The instance as `Dependency`, by a cast if need be.
   ///
   /// - Parameter isExact: Whether it was made as this very type.
-  @inlinable
   func value<Dependency>(as type: Dependency.Type, isExact: Bool) -> Dependency? {
     if isBox { return (object as? ValueBox<Dependency>)?.value ?? anyValue as? Dependency }
     guard isExact, form.isComplete else { return object as? Dependency }
@@ -45,24 +41,20 @@ struct Made: @unchecked Sendable {
     return value
   }
 
-  @usableFromInline
   func write(to memory: UnsafeMutableRawPointer) { unsafe form.write(object, to: memory) }
 
-  @usableFromInline var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
+  var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
 }
 
-@usableFromInline
 class AnyBox {
   init() {}
   var anyValue: Any { preconditionFailure("a box holds something") }
 }
 
 /// A value that is no class instance, as an object.
-@usableFromInline
 final class ValueBox<Value>: AnyBox {
-  @usableFromInline let value: Value
+  let value: Value
 
-  @usableFromInline
   init(_ value: Value) {
     self.value = value
     super.init()

@@ -3,11 +3,10 @@ import Synchronization
 /// The making of an instance: `begin`, then the factory, then `end` or `fail`.
 extension Provider {
   /// An instance that is being made.
-  @usableFromInline
   @safe
   struct Making {
     /// The context that the factory gets.
-    @usableFromInline let context: UDIContext
+    let context: UDIContext
     let resolution: Unretained<Resolution>
     /// What will keep it, and what others wait for; nil where it is not kept.
     let keeping: (holder: Holder, creation: Creation)?
@@ -20,7 +19,6 @@ extension Provider {
   }
 
   /// What to do to get an instance.
-  @usableFromInline
   enum Step {
     /// It is there.
     case found(Made)
@@ -37,7 +35,6 @@ extension Provider {
   ///   - arguments: For the factory.
   ///   - isFresh: Whether one is to be made in any case, and not kept.
   /// - Throws: `ProviderFailure`; or, where another thread made the instance, what was thrown there.
-  @usableFromInline
   final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
@@ -119,7 +116,6 @@ extension Provider {
   /// - Parameters:
   ///   - made: What the factory returned.
   ///   - arguments: What it was given.
-  @usableFromInline
   final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
@@ -141,7 +137,6 @@ extension Provider {
   ///
   /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
-  @usableFromInline
   final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
     // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
@@ -158,7 +153,7 @@ extension Provider {
   }
 
   /// The error that stands for an entry that is gone.
-  @usableFromInline static var nothing: any Error { ProviderFailure.nothing }
+  static var nothing: any Error { ProviderFailure.nothing }
 }
 
 extension Provider {
@@ -190,7 +185,6 @@ extension Entry {
   /// Begins to make an instance with a `Factory` of this very type, if the graph has none. The caller then calls `endQuick` or `failQuick`.
   ///
   /// - Returns: Nil where it is no such factory, or `begin` has to be called.
-  @usableFromInline
   final func beginQuick(
     _ context: UDIContext, of type: Any.Type, _ reach: Reach
   ) throws -> Unretained<Resolution>? {
@@ -219,19 +213,20 @@ extension Provider {
 
   /// Ends the making of an instance whose class is that of the one before and takes no part in the tree. That is the most frequent case.
   ///
-  /// - Parameters:
-  ///   - memory: Where the instance is.
-  ///   - size: How many bytes it has there.
+  /// - Parameter memory: Where the instance is, or nil.
   /// - Returns: Whether that was so; else `endQuick` is still to be called.
-  @usableFromInline
-  final func endAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer, size: Int) -> Bool {
+  @inline(__always)
+  final func endAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer) -> Bool {
     let known = plainClassInFirstWord.load(ordering: .relaxed)
     guard known != 0 else { return false }
-    // One to three words, the first of them a reference: else no class would be known.
-    let object = unsafe Unretained<AnyObject>(address: memory.load(as: UInt.self))
+    // A reference, or nil: else no class would be known.
+    let address = unsafe memory.load(as: UInt.self)
+    guard address != 0 else { return false }
+    let object = Unretained<AnyObject>(address: address)
     guard object.read({ UInt(bitPattern: ObjectIdentifier(type(of: $0))) }) == known else { return false }
     if kind == .graphProvider {
-      let form = unsafe StoredForm(references: memory, size: size)
+      func size<Dependency>(_ type: Dependency.Type) -> Int { MemoryLayout<Dependency>.size }
+      let form = unsafe StoredForm(references: memory, size: _openExistential(madeType, do: size))
       resolution.read { $0.share(object.object, form, self) }
     }
     resolution.read { $0.pop() }
@@ -239,7 +234,6 @@ extension Provider {
   }
 
   /// - Parameter form: Of the instance, which lives during the call; nil for a value.
-  @usableFromInline
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ form: StoredForm) {
     if !isPlain(form) {
       attach(form.borrowed.object, to: context, isOwned: false)
@@ -250,13 +244,11 @@ extension Provider {
   }
 
   /// The same for an instance that is a value, or whose form is not known.
-  @usableFromInline
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
     end(Making(context: context, resolution: resolution, keeping: nil, arguments: nil), made, [], isFresh: false)
   }
 
   /// - Returns: The error.
-  @usableFromInline
   final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
     noteFailure(error, [])
     resolution.read { $0.pop() }
@@ -290,6 +282,10 @@ extension Provider {
 
   /// An object that is to be attached to a context, if it takes part in the tree and can be attached here.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
+    guard UDIAttachment.areInUse else {
+      notePlainClass(of: object)
+      return nil
+    }
     let facts = TypeToken.of(type(of: object)).facts
     if facts.contains(.isClassified), !facts.contains(.isObject) {
       notePlainClass(of: object)

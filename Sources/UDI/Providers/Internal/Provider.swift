@@ -5,12 +5,10 @@ import Synchronization
 /// A context holds its providers strongly, by key. For the index a provider is an entry like a binding: it is what a lookup finds
 /// where a context has nothing better. What it then makes and keeps takes its place in the slots, so that the next
 /// lookup finds that without any detour; a `reset` puts the provider back.
-@usableFromInline
 class Provider: Entry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
 
   /// What a caller of `register` gives, without its type.
-  @usableFromInline
   struct Description: ~Copyable {
     let type: Any.Type
     let name: UDIName?
@@ -27,7 +25,6 @@ class Provider: Entry, @unchecked Sendable {
     /// - Parameters:
     ///   - reach: Where what is made may be used.
     ///   - isolation: Where the closures may be called.
-    @usableFromInline
     init(
       _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
       _ reach: Reach, _ isolation: Isolation, completes: Bool
@@ -139,7 +136,6 @@ class Provider: Entry, @unchecked Sendable {
     return present.object === made.object ? shown.owned == nil : nil
   }
 
-  @usableFromInline
   override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
     switch try begin(context, arguments, isFresh: isFresh) {
     case .found(let made): return made
@@ -155,7 +151,7 @@ class Provider: Entry, @unchecked Sendable {
 }
 
 extension Provider: CustomStringConvertible {
-  @usableFromInline final var description: String { key.description }
+  final var description: String { key.description }
 }
 
 // MARK: - In a context. Under the tree lock, which excludes overlapping accesses without a check of each

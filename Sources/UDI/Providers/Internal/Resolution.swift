@@ -4,7 +4,6 @@
 /// that thread. That is why this belongs to the thread: a task-local value would cost more than the rest of a link
 /// (two atomic operations, a lookup and an allocation), would be inherited by tasks that outlive the link, and could not say
 /// which thread waits for which, without which two threads could wait for one another for ever.
-@usableFromInline
 final class Resolution {
   /// A factory that runs.
   struct Frame {

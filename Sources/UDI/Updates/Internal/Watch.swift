@@ -45,7 +45,10 @@ final class Watch: Sendable {
     keptOnly isKeptOnly: Bool, _ last: inout LastLook
   ) -> Dependency?? {
     var found: Dependency?
-    switch unsafe context.look(for: &found, type, name, reach, search) {
+    let answer = unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe context.answer(type, name, reach, search, wakingInto: UnsafeMutableRawPointer($0))
+    }
+    switch answer {
     case .provided(let entry):
       if entry.registered.isRefused(to: reach) { return .some(nil) }
       if isKeptOnly, !last.isNew(entry) { return nil }

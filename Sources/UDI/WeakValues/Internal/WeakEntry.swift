@@ -23,7 +23,7 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type it was captured as, or nil when it is dead.
-  @inlinable
+  @usableFromInline
   final func load<Value>(as type: Value.Type) -> Value? {
     var value: Value?
     let answer = unsafe withUnsafeMutablePointer(to: &value) { unsafe load(into: UnsafeMutableRawPointer($0)) }
@@ -32,7 +32,6 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// Writes the object to memory for an optional of the type it was captured as, or hands it out to be cast.
-  @usableFromInline
   final func load(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard let object else { return .nothing }
     guard form.isComplete else { return .object(object) }
