@@ -5,12 +5,12 @@ import Logging
 import NotesService
 import UDI
 
-/// Reads what the operator wants, puts the service together, and runs it until it is told to stop.
+/// Reads the operator's options, puts the service together, and runs it until it is told to stop.
 @main
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "NotesServer", abstract: "Keeps notes, over HTTP.")
 
-  /// Who makes what a request needs.
+  /// Chooses what makes the objects that a request needs.
   enum WiringName: String, CaseIterable, ExpressibleByArgument {
     case udi, hand
   }
@@ -59,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
     let application = makeApplication(
       configuration, wiring: wiring, debugging: debug ? AppContext : nil, logger: logger
     ) { port in
-      // Written at once: `print` would keep it while the output is no terminal.
+      // Written to the handle, because `print` would buffer the line unless the output is a terminal.
       FileHandle.standardOutput.write(Data("Listening on http://\(host):\(port)\n".utf8))
     }
     try await application.runService()

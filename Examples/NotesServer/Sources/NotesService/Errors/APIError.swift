@@ -1,12 +1,12 @@
 import HTTPTypes
 import Hummingbird
 
-/// What is told to a client whose request was not done: `{"error":{"code":"…","message":"…"}}`.
+/// The error that a client gets for a request that failed: `{"error":{"code":"…","message":"…"}}`.
 struct APIError: HTTPResponseError {
   let status: HTTPResponse.Status
-  /// For programs: it stays what it is.
+  /// For programs: it never changes.
   let code: String
-  /// For readers.
+  /// For people.
   let message: String
   var headers: HTTPFields = [:]
 
@@ -61,7 +61,7 @@ extension APIError {
     APIError(status: .serviceUnavailable, code: "unavailable", message: message)
   }
 
-  /// Says nothing about what was wrong: that is in the log.
+  /// Does not say what was wrong: that is in the log.
   static var internalError: APIError {
     APIError(status: .internalServerError, code: "internal_error", message: "the request could not be done")
   }
