@@ -15,7 +15,7 @@ protocol LineParser: AnyObject {
 struct LogEntry {
   /// One thing to count.
   struct Mention {
-    /// The index of one of the parser's headings.
+    /// One of the parser's headings.
     let heading: String
     let key: Substring
     var bytes: Int?

@@ -18,19 +18,19 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The address to listen on.")
   var host = "127.0.0.1"
 
-  @Option(help: "The port to listen on; 0 has the system choose one.")
+  @Option(help: "The port to listen on; with 0, the system chooses one.")
   var port = 8080
 
-  @Option(help: "The file to keep the notes in. Without one they are gone when the server ends.")
+  @Option(help: "The file to keep the notes in. Without one, the notes are lost when the server ends.")
   var database: String?
 
-  @Option(help: "How much is logged, to standard error.")
+  @Option(help: "How much to log, to standard error.")
   var logLevel = Logger.Level.info
 
-  @Option(help: "Who makes what a request needs: the library, or initialisers.")
+  @Option(help: "What makes the objects that a request needs: the library (udi) or initialisers (hand).")
   var wiring = WiringName.udi
 
-  @Flag(help: "Shows the tree of contexts at /debug/contexts; on the loopback interface only.")
+  @Flag(help: "Show the tree of contexts at /debug/contexts; on the loopback interface only.")
   var debug = false
 
   func validate() throws {

@@ -106,7 +106,7 @@ byID('explain').addEventListener('submit', async event => {
 byID('pause').addEventListener('click', () => {
   paused = !paused
   byID('pause').setAttribute('aria-pressed', paused)
-  byID('pause').textContent = paused ? 'Go on' : 'Pause'
+  byID('pause').textContent = paused ? 'Resume' : 'Pause'
   refresh()
 })
 
