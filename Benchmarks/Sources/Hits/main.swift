@@ -1,4 +1,5 @@
-/// Looks up an object that is bound, as often as it is told: for `instructions`, which counts what one lookup takes.
+/// Looks up a bound object as many times as the arguments say. `instructions` uses it to count the instructions of one
+/// lookup.
 ///
 ///     Hits COUNT on|off    with recording on or off
 import UDI
