@@ -44,7 +44,8 @@ extension APIError {
   static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> APIError {
     let names = allowed.map(\.rawValue).joined(separator: ", ")
     return APIError(
-      status: .methodNotAllowed, code: "method_not_allowed", message: "the allowed methods are \(names)", headers: [.allow: names])
+      status: .methodNotAllowed, code: "method_not_allowed", message: "the allowed methods are \(names)",
+      headers: [.allow: names])
   }
 
   static var unsupportedMediaType: APIError {
