@@ -1,5 +1,4 @@
-/// Looks up a bound object as many times as the arguments say. `instructions` uses it to count the instructions of one
-/// lookup.
+/// Looks up an object that is bound, as often as it is told: for `instructions`, which counts what one lookup takes.
 ///
 ///     Hits COUNT on|off    with recording on or off
 import UDI
