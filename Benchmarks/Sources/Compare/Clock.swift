@@ -16,7 +16,7 @@ func timed(_ body: () -> Void) -> Double {
   return Double(now() - start)
 }
 
-/// Starts a thread that sleeps for ever. Programs of users have more than one thread, and the C library takes short
+/// Starts a thread that sleeps forever. Programs of users have more than one thread, and the C library takes short
 /// cuts in a program that has never had a second one.
 func parkSecondThread() {
   var thread = pthread_t()

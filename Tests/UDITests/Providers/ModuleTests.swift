@@ -269,7 +269,7 @@ import TreeModel
     #expect(Empty.installed.withLock { $0.removeValue(forKey: context) } == 1)
   }
 
-  /// Two threads install two modules that install each other: nobody waits for ever.
+  /// Two threads install two modules that install each other: nobody waits forever.
   struct Crossed: UDIModule, Hashable {
     let number: Int
     let meeting: Meeting
