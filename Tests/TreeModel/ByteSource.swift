@@ -5,7 +5,7 @@ package struct ByteSource: RandomNumberGenerator {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-  /// Whether the bytes are used up. After that, the source always gives the same numbers.
+  /// Whether the bytes are used up. After that, the numbers are the same for every input.
   package var isExhausted: Bool { bytes.isEmpty }
 
   package mutating func next() -> UInt64 {

@@ -225,7 +225,7 @@ extension UDIKey<any Errand> {
       middle.bind(services[index], as: (any Service).self, named: names[index])
       expectAll("with \(index) again")
     }
-    // In a separate context that has another name with that hash.
+    // From a context that itself has another name with that hash.
     leaf.multiBind(services[0], as: (any Service).self, named: UDIName(Clash(100)))
     #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
     #expect(leaf.link((any Service).self, named: names[4]) === services[4])

@@ -126,7 +126,7 @@ import UDI
     #expect(error?.cause == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
     #expect(error?.description.contains("cannot be compared.\nMake them Hashable") == true)
     #expect(context.link((any Beta).self, with: Opaque()) != nil)
-    // Nor the instance without arguments.
+    // An instance that takes no arguments is not given, either.
     context.register((any Gamma).self) { Made() }
     let kept = context.link((any Gamma).self)
     let other = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self, with: Opaque()) }

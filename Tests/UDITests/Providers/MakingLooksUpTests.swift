@@ -153,7 +153,7 @@ import UDI
   }
 
   #if DEBUG
-    /// The dead binding is withdrawn when the lookup meets it, and does not hide what is alive further down.
+    /// A lookup withdraws the dead binding that it meets above, although something is alive further down.
     @Test func whatIsDeadAboveIsWithdrawn() throws {
       let root = root
       let middle = try root.makeChild(tag: "middle")

@@ -78,8 +78,8 @@ import UDI
       let isRight: Bool
       if case .found(let place) = explanation.cause {
         if place.finding.kind == .provider {
-          // A lookup would make an instance. The consumer was given what somebody had bound by hand before that
-          // changed.
+          // A lookup would make an instance, so the last element must be one that was made. An object bound by hand
+          // would be from before the change.
           isRight = label.map { $0.hasPrefix("made") || $0.hasPrefix("helper") } ?? false
         } else {
           let found: (any AnyObject)? =
