@@ -1,16 +1,16 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// What every target is compiled with. The language mode is Swift 6 throughout, which the tools version implies.
+/// The settings of every target. The tools version implies the Swift 6 language mode.
 let settings: [SwiftSetting] =
-  // Strict memory safety: each unsafe construct is marked where it is used.
+  // Strict memory safety: every use of an unsafe construct is marked.
   // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
   [.strictMemorySafety()]
   + [
     // `any` before every existential type.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
     "ExistentialAny",
-    // An import is internal unless it says otherwise, so that none leaks into the public interface.
+    // An import is internal unless it says otherwise, so no import leaks into the public interface.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
     "InternalImportsByDefault",
     // A member is visible only where the module that declares it is imported.
@@ -18,11 +18,12 @@ let settings: [SwiftSetting] =
     "MemberImportVisibility",
   ].map { .enableUpcomingFeature($0) }
 
-// The kinds of modules that use the library, besides those with the settings above.
+// The other kinds of modules that may use the library.
 
 let mainActorSettings = settings + [.defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
 let swift5Settings: [SwiftSetting] = [.swiftLanguageMode(.v5)]
-/// What Xcode's template for apps sets: the Swift 5 mode, the main actor as default isolation, and "approachable concurrency".
+/// The settings of Xcode's template for apps: the Swift 5 mode, the main actor as default isolation, and "approachable
+/// concurrency".
 let appTemplateSettings: [SwiftSetting] =
   [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
   + [
@@ -40,7 +41,7 @@ let package = Package(
   targets: [
     .target(
       name: "UDI",
-      // For `pthread_getattr_np`, which Linux's C libraries declare only to those who ask for more than the standard.
+      // For `pthread_getattr_np`, which Linux's C libraries declare only if extensions of the standard are requested.
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       swiftSettings: settings),
     .target(name: "UDITesting", dependencies: ["UDI"], swiftSettings: settings),
@@ -51,14 +52,14 @@ let package = Package(
       exclude: ["expected"],
       resources: [.copy("Logs")],
       swiftSettings: settings),
-    // Operations on trees and the oracle they are compared with, for the random tests and for the fuzzer.
+    // Operations on trees, and the oracle that their results are compared with, for the random tests and the fuzzer.
     .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),
     // For the thread sanitizer.
     .executableTarget(
       name: "Stress", dependencies: ["UDI", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
     // For a leak checker.
     .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
-    // What has to be tried in a process or with compiler flags of its own.
+    // Tests that need a process or compiler flags of their own.
     .executableTarget(name: "Edges", dependencies: ["UDI"], path: "Tests/Edges", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
@@ -66,7 +67,8 @@ let package = Package(
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
 
-    // The code of README and of the articles, in each kind of module that uses the library. The folders of the other kinds are links to the first one.
+    // The code of README and of the articles, in each kind of module that may use the library. The folders of the other
+    // three targets are links to the first one.
     .testTarget(name: "ArticleTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
     .testTarget(
       name: "ArticleTestsMainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: mainActorSettings),
@@ -74,7 +76,7 @@ let package = Package(
     .testTarget(
       name: "ArticleTestsSwift5MainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: appTemplateSettings),
 
-    // One client for each kind of module, for what is different there.
+    // One client for each kind of module, to test what differs there.
     .testTarget(name: "Swift6ClientTests", dependencies: ["UDI"], swiftSettings: settings),
     .testTarget(name: "MainActorClientTests", dependencies: ["UDI"], swiftSettings: mainActorSettings),
     .testTarget(name: "Swift5ClientTests", dependencies: ["UDI"], swiftSettings: swift5Settings),

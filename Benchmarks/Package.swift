@@ -6,7 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "UDI", path: "..")],
   targets: [
-    // Counts allocations by standing in for the C library's allocator: the one thing that Swift cannot do.
+    // Counts allocations by replacing the C library's allocator, which cannot be done in Swift.
     .target(name: "CAllocations"),
     .executableTarget(
       name: "Compare",

@@ -1,5 +1,5 @@
-// A stand-in for the declarations of SwiftUI that the library uses, so that its SwiftUI file can be type-checked where there is no
-// SwiftUI. It does nothing.
+// A stand-in for the SwiftUI declarations that the library uses. It allows type-checking the library's SwiftUI file
+// where there is no SwiftUI. It does nothing.
 
 @MainActor @preconcurrency public protocol View {
   associatedtype Body: View

@@ -1,4 +1,4 @@
-// How a program uses it: type-checked together with the stand-in.
+// A program that uses the SwiftUI file, type-checked together with the stand-in.
 import Observation
 import SwiftUI
 import UDI
@@ -18,7 +18,7 @@ struct ShopView: View {
   var body: some View { CartView().contextScope("Shop") { $0.provide(Cart()) } }
 }
 
-/// What the article "Declaring dependencies" shows.
+/// The code in the article "Declaring dependencies".
 enum Article {
   struct CartView: View {
     @ViewLinked var cart: Cart?

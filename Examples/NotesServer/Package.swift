@@ -45,7 +45,7 @@ let package = Package(
         .product(name: "UDI", package: "UDI"),
       ],
       swiftSettings: settings),
-    // Answers requests without a server, for a tool that counts instructions.
+    // Answers requests without a server, so that a tool can count instructions.
     .executableTarget(
       name: "RequestCost",
       dependencies: [

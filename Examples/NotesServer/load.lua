@@ -1,10 +1,10 @@
--- What clients do: of ten requests seven show a note, one lists some, and two replace one. Nothing is added, so that the notes, and
--- the memory that they take, stay what they were at the start.
+-- What the clients do: of ten requests, seven show a note, one lists some, and two replace one. Nothing is added, so
+-- the number of notes, and the memory that they take, stay the same.
 
 local notes = 100
 local threads = 0
 
--- Each thread has numbers of its own, the same in every run.
+-- Each thread has random numbers of its own, the same in every run.
 function setup(thread)
   threads = threads + 1
   thread:set("seed", threads)
@@ -26,7 +26,7 @@ function request()
   end
 end
 
--- One line: requests, requests a second, p50 and p99 in milliseconds, answers other than 2xx, socket errors.
+-- Prints one line: requests, requests per second, p50 and p99 in milliseconds, answers other than 2xx, socket errors.
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format("result %d %.1f %.3f %.3f %d %d\n",

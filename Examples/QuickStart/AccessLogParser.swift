@@ -1,6 +1,7 @@
 import UDI
 
-/// Parses the lines of a web server's access log, in the common format or the combined one, which adds to the end:
+/// Parses the lines of a web server's access log, in the common format or in the combined one, which appends two
+/// fields:
 ///
 /// ```
 /// 192.0.2.7 - - [03/Mar/2026:06:25:01 +0000] "GET /index.html HTTP/1.1" 200 5120
@@ -18,7 +19,7 @@ final class AccessLogParser: @MainActor UDIObject, LineParser {
 
   func parse(_ line: Substring) -> LogEntry? {
     var scanner = LineScanner(line)
-    // Before the time stand the client, its identity and its user; the last may contain spaces.
+    // The client, its identity and its user come before the time; the user may contain spaces.
     guard
       scanner.text(before: "[") != nil,
       let timestamp = scanner.text(before: "]"), timestamp.utf8.prefix(21).hasShape("00/AAA/0000:00:00:00 "),
@@ -34,9 +35,9 @@ final class AccessLogParser: @MainActor UDIObject, LineParser {
       ])
   }
 
-  /// The path that was asked for, without the query; the whole request if that is not of HTTP.
+  /// The requested path without its query, or the whole request if it is not HTTP.
   private func path(of request: Substring) -> Substring {
-    // The first space and the last one, since a careless client leaves spaces in the path.
+    // The path lies between the first and the last space, since a careless client leaves spaces in the path.
     let space = UInt8(ascii: " ")
     guard
       let first = request.utf8.firstIndex(of: space), let last = request.utf8.lastIndex(of: space), first < last,

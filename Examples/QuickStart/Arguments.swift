@@ -16,7 +16,7 @@ struct Arguments {
     let option: String
   }
 
-  /// What to digest; nil where no file was named.
+  /// The inputs to digest; nil if no file was named.
   let sources: [Source]?
   let asksForHelp: Bool
 

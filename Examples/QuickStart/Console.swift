@@ -1,12 +1,12 @@
 import Foundation
 import UDI
 
-/// Where the program speaks to its user.
+/// Shows results and complaints to the user.
 @MainActor
 protocol Console: AnyObject {
   /// Shows a part of the result.
   func show(_ text: String)
-  /// Says that something went wrong; the program goes on, but fails in the end.
+  /// Reports a problem. The program goes on, but fails in the end.
   func complain(_ text: String)
 }
 
@@ -14,7 +14,7 @@ protocol Console: AnyObject {
 @MainActor
 final class Terminal: @MainActor UDIObject, Console {
   let _attachedContext = UDIAttachment()
-  /// Whether there was a complaint, or a result that could not be shown.
+  /// Whether there was a complaint, or a result that could not be written.
   private(set) var hasFailed = false
   private var isOutputClosed = false
 
@@ -25,10 +25,11 @@ final class Terminal: @MainActor UDIObject, Console {
   func show(_ text: String) {
     guard !isOutputClosed else { return }
     do {
-      // `print` would not tell that a disk is full.
+      // `print` would not notice that a disk is full.
       try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
     } catch {
-      // What follows would fail for the same reason. That a reader has seen enough, like `head`, is no complaint.
+      // Later writes would fail for the same reason. If the reader has seen enough, as `head` has, that is no reason to
+      // complain.
       isOutputClosed = true
       hasFailed = true
       if error.systemCode != .EPIPE { complain("standard output: \(error.underlying.localizedDescription)") }

@@ -1,18 +1,18 @@
 import UDI
 
-/// What was counted of one input.
+/// What was counted in one input.
 @MainActor
 protocol Counters: AnyObject {
   func digest() -> Digest
 }
 
-/// The result for one input: a value, which may outlive the objects that it was made from.
+/// The result for one input. It is a value, so it may outlive the objects that made it.
 struct Digest {
-  /// How often something was mentioned.
+  /// How often an item was mentioned.
   struct Tally {
     let key: String
     var count = 0
-    /// The sum of the bytes, for what has any.
+    /// The total number of bytes, for items that have any.
     var bytes: Int?
   }
 
@@ -23,7 +23,7 @@ struct Digest {
   var unparsedCount = 0
   var firstTimestamp: String?
   var lastTimestamp: String?
-  /// For each heading the most frequent, these first.
+  /// The most frequent items under each heading, the most frequent first.
   var top: [(heading: String, tallies: [Tally])] = []
 }
 
@@ -40,7 +40,7 @@ final class LineCounters: @MainActor UDIObject, Counters {
 
   func didAttachContext() {
     bind(self, as: (any Counters).self)
-    // Kept, because every line needs it. Which of the parsers it is need not be known here.
+    // Kept, because every line needs the parser. The counters need not know which parser it is.
     link(\.parser)
   }
 
@@ -58,13 +58,13 @@ final class LineCounters: @MainActor UDIObject, Counters {
   }
 
   private func count(_ mention: LogEntry.Mention) {
-    // A `String` of its own: a part of the line would keep the whole text in memory.
+    // A `String` of its own, because a part of the line would keep the whole text in memory.
     let key = String(mention.key)
     var tally = tallies[mention.heading]?[key] ?? Digest.Tally(key: key)
     tally.count += 1
     if let bytes = mention.bytes {
       let (sum, isTooLarge) = (tally.bytes ?? 0).addingReportingOverflow(bytes)
-      // A log may claim anything; that is no reason to stop.
+      // A log may claim any number of bytes, so an overflow must not stop the program.
       tally.bytes = isTooLarge ? .max : sum
     }
     tallies[mention.heading, default: [:]][key] = tally
@@ -77,7 +77,7 @@ final class LineCounters: @MainActor UDIObject, Counters {
     digest.firstTimestamp = firstTimestamp
     digest.lastTimestamp = lastTimestamp
     digest.top = (parser?.headings ?? []).map { heading in
-      // Of equally frequent ones the first by name, so that the same log always gives the same digest.
+      // Equally frequent items are sorted by name, so that the same log always gives the same digest.
       let sorted = (tallies[heading] ?? [:]).values.sorted { ($1.count, $0.key) < ($0.count, $1.key) }
       return (heading, Array(sorted.prefix(5)))
     }

@@ -24,7 +24,7 @@ final class DpkgParser: @MainActor UDIObject, LineParser {
     var entry = LogEntry(timestamp: timestamp, mentions: [.init(heading: "actions", key: action)])
     switch action {
     case "startup", "conffile":
-      // These are about no package.
+      // These lines do not concern a package.
       return entry
     case "status":
       guard scanner.word() != nil else { return nil }

@@ -2,8 +2,8 @@ import UDI
 
 /// One input, and the objects that live in its context.
 ///
-/// A context holds what is bound in it only weakly. So this is who holds the parser and the counters: they can be found
-/// for as long as it lives.
+/// A context holds what is bound in it only weakly. So the input holds the parser and the counters, which can be found
+/// as long as the input lives.
 @MainActor
 final class Input: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
@@ -17,13 +17,13 @@ final class Input: @MainActor UDIObject {
   }
 
   func didAttachContext() {
-    // Bound above, for all inputs.
+    // Bound in the context above, for all inputs.
     link(\.console)
   }
 
   /// Reads the input and counts its lines.
   ///
-  /// - Returns: Whether it could be read; if not, the console has been told why.
+  /// - Returns: Whether the input could be read. If not, the console has been told why.
   func digest() -> Bool {
     guard let context = attachedContext else { return false }
     let lines: [Substring]
@@ -33,7 +33,7 @@ final class Input: @MainActor UDIObject {
       console?.complain("\(source.name): \(error.reason)")
       return false
     }
-    // The parser comes first: the counters look for it when they are attached.
+    // The parser comes first, because the counters look it up when they are attached.
     parser = makeParser(for: lines).attached(to: context)
     let counters = LineCounters().attached(to: context)
     for line in lines { counters.count(line) }

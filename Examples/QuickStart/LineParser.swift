@@ -3,15 +3,15 @@ import UDI
 /// Understands the lines of one format.
 @MainActor
 protocol LineParser: AnyObject {
-  /// What the format is called in the report.
+  /// The name of the format in the report.
   var format: String { get }
-  /// What its entries are counted by, in the order of the report.
+  /// The headings under which the entries are counted, in the order of the report.
   var headings: [String] { get }
-  /// Parses a line; nil if it is not of the format.
+  /// Parses a line; returns nil if the line does not have this format.
   func parse(_ line: Substring) -> LogEntry?
 }
 
-/// What one line says.
+/// The content of one line.
 struct LogEntry {
   /// One thing to count.
   struct Mention {
@@ -21,12 +21,13 @@ struct LogEntry {
     var bytes: Int?
   }
 
-  /// When, as the line spells it; nil if the format has no times.
+  /// The time as the line gives it; nil if the format has no times.
   var timestamp: Substring?
   var mentions: [Mention] = []
 }
 
-/// Makes the parser that understands most of the first lines, if that is at least half of them; else a `PlainParser`.
+/// Returns the parser that understands most of the first lines, if it understands at least half of them, and otherwise
+/// a `PlainParser`.
 @MainActor
 func makeParser(for lines: [Substring]) -> any UDIObject & LineParser {
   let sample = lines.lazy.filter { !$0.isEmpty }.prefix(100)

@@ -1,6 +1,6 @@
 import UDI
 
-/// Takes any line for what it is. It says nothing more than that there is one.
+/// Accepts any line, and says nothing about it except that it is there.
 @MainActor
 final class PlainParser: @MainActor UDIObject, LineParser {
   let _attachedContext = UDIAttachment()

@@ -6,11 +6,11 @@ final class Report: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
 
   func didAttachContext() {
-    // Nothing to keep: what the report needs it asks for when it is shown, and takes what is there at that moment.
+    // The report keeps nothing. It looks up what it needs when it is shown, and takes what is there at that moment.
   }
 
   func show() {
-    // In the order of the contexts, which is that of the inputs.
+    // In the order of the contexts, which is the order of the inputs.
     let digests = linkAll((any Counters).self).map { $0.digest() }
     let lineCount = digests.reduce(0) { $0 + $1.lineCount }
     let unparsedCount = digests.reduce(0) { $0 + $1.unparsedCount }
@@ -42,7 +42,7 @@ final class Report: @MainActor UDIObject {
     return String(repeating: " ", count: max(0, 6 - digits.count)) + digits
   }
 
-  /// A text from a log as it may go to a terminal: not endless, and without control characters.
+  /// A text from a log, made safe for a terminal: shortened, and without control characters.
   private func printable(_ text: String) -> String {
     let limit = 60
     let head = text.unicodeScalars.prefix(limit)

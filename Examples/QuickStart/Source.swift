@@ -7,7 +7,7 @@ struct Source {
     case file(URL)
   }
 
-  /// How the user named it; the output shows nothing else, whatever the path really is.
+  /// The name that the user gave. The output shows this name, whatever the real path is.
   let name: String
   private let origin: Origin
 
@@ -17,11 +17,11 @@ struct Source {
     Source(name: path, origin: .file(URL(fileURLWithPath: path)))
   }
 
-  /// The logs that ship with the program, in the order of their names.
+  /// The logs that ship with the program, sorted by name.
   static func shippedLogs() -> [Source] {
     let folder = (Bundle.module.resourceURL ?? Bundle.module.bundleURL).appendingPathComponent("Logs")
     let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    // A folder that cannot be listed stands for itself: reading it fails, and says why.
+    // A folder that cannot be listed is returned itself: reading it fails, and gives the reason.
     return (files?.filter { $0.pathExtension == "log" } ?? [folder])
       .map { Source(name: $0.lastPathComponent, origin: .file($0)) }
       .sorted { $0.name < $1.name }
@@ -29,9 +29,9 @@ struct Source {
 
   /// Reads everything.
   ///
-  /// A handle reads pipes and devices as well as regular files, which `String(contentsOf:)` does not.
+  /// A handle reads pipes and devices as well as regular files; `String(contentsOf:)` does not.
   func read() throws(Unreadable) -> String {
-    // An empty path would lead to the current directory.
+    // An empty path would mean the current directory.
     guard !name.isEmpty else { throw Unreadable(reason: "no such file") }
     let data: Data?
     do {
@@ -53,7 +53,7 @@ struct Source {
   }
 }
 
-/// Why there is no text, in words that follow the name of the input.
+/// Why the text cannot be read, in words that follow the name of the input.
 struct Unreadable: Error {
   let reason: String
 }
@@ -71,13 +71,13 @@ extension Unreadable {
 }
 
 extension Error {
-  /// What the system said. Foundation wraps it in an error of its own, which says less.
+  /// The system's own message. Foundation wraps it in an error that says less.
   var underlying: NSError {
     let error = self as NSError
     return error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
   }
 
-  /// The system's code, if it was the system that failed.
+  /// The system's error code, if it was the system that failed.
   var systemCode: POSIXErrorCode? {
     underlying.domain == NSPOSIXErrorDomain ? POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: underlying.code)) : nil
   }

@@ -21,7 +21,7 @@ final class SyslogParser: @MainActor UDIObject, LineParser {
     guard let timestamp = timestamp(&scanner), scanner.word() != nil, let tag = scanner.word(), tag.last == ":" else {
       return nil
     }
-    // `sshd[4711]:` is said by sshd.
+    // In `sshd[4711]:`, the program is sshd.
     let program = tag.dropLast().prefix { $0 != "[" }
     guard !program.isEmpty else { return nil }
     return LogEntry(timestamp: timestamp, mentions: [.init(heading: "programs", key: program)])

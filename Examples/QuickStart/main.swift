@@ -1,12 +1,13 @@
-/// Digests text logs, and shows on the way what UDI is for.
+/// Digests text logs, and shows what UDI is for.
 ///
 /// `AppContext` is the root of the tree. Each input gets a context of its own below it, with a parser and counters that
-/// are found by protocol; the report, at the top, collects from all of them without knowing any.
+/// are found by protocol. The report, at the top, collects the results of all inputs without knowing any of them.
 import Foundation
 import UDI
 
 let arguments: Arguments
-// This constant holds the terminal; the context in which it is bound does not. It is used until the end of the program.
+// This constant holds the terminal; the context in which it is bound does not. The constant is used until the end of
+// the program.
 let terminal = Terminal().attached(to: AppContext)
 
 do throws(Arguments.Unknown) {
@@ -31,8 +32,8 @@ for source in arguments.sources ?? Source.shippedLogs() {
   }
 }
 
-// The inputs hold their parsers and counters, and nobody else does. Unless somebody uses the inputs afterwards, nothing promises that they
-// are still there while the report looks for what they hold.
+// Only the inputs hold their parsers and counters. Without `withExtendedLifetime`, the inputs might already be gone
+// while the report looks for what they hold.
 withExtendedLifetime(inputs) {
   Report().attached(to: AppContext).show()
   terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
@@ -45,7 +46,7 @@ terminal.show("\nThe tree without them:\n\(AppContext.snapshot())")
 
 exit(terminal.hasFailed ? 1 : 0)
 
-/// A tag that no input has yet: siblings cannot share one, but the same file may be given twice.
+/// Returns a tag that no input has yet. Siblings cannot share a tag, but the same file may be given twice.
 @MainActor
 func freeTag(for name: String) -> String {
   var tag = name

@@ -1,20 +1,20 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object and each context that outlives it: what `.leakAudit` makes.
+/// Fails a test for each object and each context that outlives it. `.leakAudit` makes this trait.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
-  /// Each test of a suite is audited, not the suite.
+  /// True, because the trait audits each test of a suite, not the suite.
   public var isRecursive: Bool { true }
 
   fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
 
-  /// Runs a test, in the `AppContext` that it has or else in one of its own, and records what outlives it.
+  /// Runs a test in the `AppContext` that it has, or else in one of its own, and records what outlives the test.
   ///
   /// - Parameters:
   ///   - test: The test.
-  ///   - testCase: Its case.
-  ///   - function: Runs it.
+  ///   - testCase: The case of a parameterised test.
+  ///   - function: Runs the test.
   /// - Throws: What the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -24,36 +24,37 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LeakAuditTrait {
-  /// Fails a test for each object that was bound or attached in it, or made for a context, and for each context that
-  /// was made in it, and that is still alive when the test is over.
+  /// Fails a test for each object that outlives it, if the object was bound or attached during the test, or made for a
+  /// context. Also fails the test for each context that was made during the test and outlives it.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
   /// ```
   ///
-  /// The test has the `AppContext` that an outer trait has prepared, or else one of its own, and a reporter of its own.
-  /// Traits apply from left to right, a suite's before its test's. After `.ownAppContext` the audit begins when the
-  /// context has been prepared, and contexts that are in its tree at the end, and what these own, are no leaks. Before
-  /// `.ownAppContext` the audit makes the context, and looks when that is gone; then what the context owned must be
-  /// gone, too.
+  /// The test runs in the `AppContext` that an outer trait has prepared, or else in one of its own, with a reporter of
+  /// its own. Traits apply from left to right, a suite's before its test's. After `.ownAppContext`, the audit begins
+  /// when the context has been prepared. Contexts that are in its tree at the end, and what these own, do not count as
+  /// leaks. Before `.ownAppContext`, the audit makes the context, and looks when the context is gone. Then what the
+  /// context owned must be gone, too.
   public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
 
-  /// The same, but instances of some classes may live on, for example those that all tests share.
+  /// Does the same as `.leakAudit`, but lets instances of some classes live on, for example instances that all tests
+  /// share.
   ///
-  /// The contexts that such an instance is attached to may live on, too, and what these own. `UDIContext.self` leaves
-  /// out all contexts.
+  /// The contexts that such an instance is attached to may live on, too, and so may what these own. `UDIContext.self`
+  /// ignores all contexts.
   ///
-  /// - Parameter ignored: The classes.
+  /// - Parameter ignored: The classes whose instances may live on.
   /// - Returns: The trait.
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
 }
 
-/// Runs an operation, and fails the test for each object and each context that outlives it: the trait `.leakAudit` for
-/// a part of a test.
+/// Runs an operation, and fails the test for each object and each context that outlives it. Does what the trait
+/// `.leakAudit` does, for a part of a test.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on.
-///   - sourceLocation: Where the issues are to stand.
+///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func expectNoLeaks(
@@ -63,11 +64,11 @@ nonisolated(nonsending) public func expectNoLeaks(
   record(try await leaks(ignoring: ignored) { try await operation() }, at: sourceLocation)
 }
 
-/// Runs an operation that is not asynchronous, and fails the test for each object and each context that outlives it.
+/// Runs a synchronous operation, and fails the test for each object and each context that outlives it.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on.
-///   - sourceLocation: Where the issues are to stand.
+///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
 /// - Throws: What `operation` throws.
 public func expectNoLeaks(
@@ -81,25 +82,26 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
   for leak in leaks { Issue.record("\(leak)", sourceLocation: sourceLocation) }
 }
 
-/// Runs an operation, and finds what outlives it: what the trait `.leakAudit` does, for other test libraries.
+/// Runs an operation, and finds what outlives it. Does what the trait `.leakAudit` does, for other test libraries.
 ///
-/// It notes which objects are bound or attached, which ones contexts come to own, and which contexts are made: below
-/// `AppContext`, and wherever else the operation's task does so. What was there before the operation does not count.
+/// The audit notes which objects are bound or attached, which objects contexts come to own, and which contexts are
+/// made. It does so below `AppContext`, and wherever else the operation's task does these things. What was there before
+/// the operation does not count.
 ///
-/// Where `AppContext` was set for the task, by `.ownAppContext`, ``withOwnAppContext(onMisuse:operation:)`` or
-/// `withAppContext`, the operation uses that one. Contexts that are in its tree at the end, and what these own, do not
-/// count. Otherwise the operation has an `AppContext` of its own, which is gone when the audit looks; so what it owned
-/// counts, and if it is still alive so does the context itself, unless a task that still runs has it.
+/// If `AppContext` was set for the task, by `.ownAppContext`, ``withOwnAppContext(onMisuse:operation:)`` or
+/// `withAppContext`, the operation uses that context. Contexts that are in its tree at the end, and what these own, do
+/// not count. Otherwise the operation gets an `AppContext` of its own, which is gone when the audit looks. Then what
+/// this context owned counts. So does the context itself, if it is still alive, unless a task that still runs has it.
 ///
-/// What ending tasks of the operation hold has a moment to go. What an audit inside the operation has reported or was
-/// told to ignore is not reported again.
+/// The audit gives tasks that are ending a moment to release what they hold. It does not report what another audit
+/// inside the operation has reported or was told to ignore.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on, and with them the contexts that they are attached to.
 ///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
 ///   - operation: What to run.
-/// - Returns: What is still alive, each object once. Contexts that one of these objects is attached to, or that are
-///   below another context that is still alive, are left out.
+/// - Returns: What is still alive, each object once. A context is left out if one of these objects is attached to it,
+///   or if it is below another context that is still alive.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -116,15 +118,17 @@ nonisolated(nonsending) public func leaks(
       try await audit.bindings.watch(own.context, isNew: true) { try await operation() }
     }
   }
-  // Ending tasks get a moment to release what they hold, and another one as long as there is less and less left.
+  // Tasks that are ending get a moment to release what they hold, and another moment each time that fewer survivors are
+  // left.
   var count = audit.count
   var deadline = ContinuousClock.now + patience
   var turns = 0
-  // Not time alone: where other tests keep all threads busy, those tasks get their turns no more often than this one.
+  // The deadline alone is not enough: if other tests keep all threads busy, those tasks get their turns no more often
+  // than this one.
   while count > 0, ContinuousClock.now < deadline || turns < 200 {
     try? await Task.sleep(for: .milliseconds(1))
-    // The audit holds what it looks at, and lets go of some of that on the main actor, which may be busy: not to report those objects, it
-    // waits for its turn there.
+    // The audit holds the objects that it checks, and releases some of them on the main actor, which may be busy.
+    // Waiting for a turn there keeps the audit from reporting those objects.
     await Task { @MainActor in }.value
     turns += 1
     let left = audit.count
@@ -134,7 +138,7 @@ nonisolated(nonsending) public func leaks(
   return audit.leaks
 }
 
-/// Runs an operation that is not asynchronous, and finds what outlives it.
+/// Runs a synchronous operation, and finds what outlives it.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on, and with them the contexts that they are attached to.
@@ -163,9 +167,9 @@ public func leaks(
 /// One call of `leaks`.
 private final class Audit {
   let bindings = BindingAudit()
-  /// The `AppContext` that was set for the task, if any.
+  /// The `AppContext` that was set for the task; nil if there was none.
   let prepared = hasAppContextOfTask ? AppContext : nil
-  /// The one that was made instead, while tasks of the operation hold it.
+  /// The context that was made instead; it stays alive while tasks of the operation hold it.
   weak var own: OwnContext?
   private let ignored: [AnyClass]
 
@@ -179,10 +183,10 @@ private final class Audit {
   }
 }
 
-/// How long an object may be held by a task that is ending.
+/// How long a task that is ending may still hold an object.
 private var patience: Duration { .milliseconds(200) }
 
-/// Whether an object is an instance of one of some classes, or of a class below them.
+/// Returns a function that tells whether an object is an instance of one of some classes, or of a subclass of one.
 private func isInstance(of classes: [AnyClass]) -> (AnyObject) -> Bool {
   func isInstance<Class>(_ type: Class.Type, _ object: AnyObject) -> Bool { object is Class }
   return { object in classes.contains { isInstance($0, object) } }

@@ -1,14 +1,14 @@
 import Testing
 public import UDI
 
-/// Makes an issue of the running test out of a misuse of the library.
+/// Records a misuse of the library as an issue of the running test.
 ///
-/// - Parameter misuse: What happened.
+/// - Parameter misuse: The misuse.
 @Sendable public func recordAsIssue(_ misuse: UDIMisuse) {
   Issue.record("\(misuse.message)", sourceLocation: location(misuse.fileID, misuse.line))
 }
 
-/// Runs an operation that is to misuse the library, and collects what is reported.
+/// Runs an operation that misuses the library on purpose, and collects what it reports.
 ///
 /// - Parameter operation: What to run.
 /// - Returns: The misuse, in order.
@@ -21,7 +21,7 @@ nonisolated(nonsending) public func misuse(
   return log.all
 }
 
-/// Runs an operation that is not asynchronous and is to misuse the library, and collects what is reported.
+/// Runs a synchronous operation that misuses the library on purpose, and collects what it reports.
 ///
 /// - Parameter operation: What to run.
 /// - Returns: The misuse, in order.
@@ -32,8 +32,8 @@ public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] 
   return log.all
 }
 
-/// The place that a message is about, as the test library wants it.
+/// Makes a source location for the test library.
 func location(_ fileID: String, _ line: Int) -> SourceLocation {
-  // The path is not known; the two are used for the same purpose.
+  // The path is not known. The test library uses it only as it uses the file id, so the id takes its place.
   SourceLocation(fileID: fileID, filePath: fileID, line: max(1, line), column: 1)
 }

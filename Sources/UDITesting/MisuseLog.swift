@@ -1,7 +1,7 @@
 import Synchronization
 import UDI
 
-/// Collects what is reported, from any thread.
+/// Collects reports of misuse, from any thread.
 final class MisuseLog: Sendable {
   private let entries = Mutex<[UDIMisuse]>([])
   var all: [UDIMisuse] { entries.withLock { $0 } }

@@ -1,8 +1,10 @@
 public import UDI
 
-/// Runs an operation during which a context gives something else under a key, of any type, whatever else it has: bound, made, or with arguments.
+/// Replaces a dependency during an operation: lookups in a context get another value under a key. The override comes
+/// before everything that the context has under the key: bindings, providers, instances, also those made with
+/// arguments.
 ///
-/// What is bound, registered and made under the key meanwhile goes on as ever, and shows when the operation is over.
+/// Meanwhile you can bind, register and make things under the key as usual. They show when the operation is over.
 ///
 /// ```swift
 /// withOverride(of: (any Clock).self, with: StoppedClock()) {
@@ -10,15 +12,16 @@ public import UDI
 /// }
 /// ```
 ///
-/// The value is held meanwhile, and taken as it is: an object that takes part in the tree is not attached. The override holds for everybody
-/// who looks up in the context: tests that run in parallel need an `AppContext` of their own. A property that keeps what it found
-/// keeps it, before and afterwards.
+/// The override holds the value, and gives it as it is: it does not attach an object that takes part in the tree.
+/// Everybody who looks up in the context gets the override, so tests that run in parallel need an `AppContext` of their
+/// own. A property that keeps what it found is not affected: it keeps what it found before the override, and what it
+/// finds during the override it keeps afterwards.
 ///
 /// - Parameters:
 ///   - type: The type to override.
 ///   - name: The name, if any.
-///   - value: What to give instead.
-///   - context: The context that has it; `AppContext` by default.
+///   - value: The value to give instead.
+///   - context: The context in which to override; `AppContext` by default.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
@@ -34,13 +37,13 @@ nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
   return try await operation()
 }
 
-/// Runs an operation that is not asynchronous during which a context has something else under a key.
+/// Replaces a dependency during a synchronous operation; see ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type to override.
 ///   - name: The name, if any.
-///   - value: What to give instead.
-///   - context: The context that has it; `AppContext` by default.
+///   - value: The value to give instead.
+///   - context: The context in which to override; `AppContext` by default.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
@@ -55,13 +58,13 @@ public func withOverride<Dependency: Sendable, Result>(
   return try operation()
 }
 
-/// Runs an operation during which a context has something else that is not `Sendable` under a key, on the main actor.
+/// Replaces a dependency that is not `Sendable` during an operation, on the main actor; otherwise the same.
 ///
 /// - Parameters:
 ///   - type: The type to override.
 ///   - name: The name, if any.
-///   - value: What to give instead.
-///   - context: The context that has it; `AppContext` by default.
+///   - value: The value to give instead.
+///   - context: The context in which to override; `AppContext` by default.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
@@ -77,14 +80,13 @@ public func withOverride<Dependency, Result>(
   return try await operation()
 }
 
-/// Runs an operation during which a context has something else that is not `Sendable` under a key, on the main actor, and that is
-/// not asynchronous.
+/// Replaces a dependency that is not `Sendable` during a synchronous operation, on the main actor; otherwise the same.
 ///
 /// - Parameters:
 ///   - type: The type to override.
 ///   - name: The name, if any.
-///   - value: What to give instead.
-///   - context: The context that has it; `AppContext` by default.
+///   - value: The value to give instead.
+///   - context: The context in which to override; `AppContext` by default.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.

@@ -1,13 +1,13 @@
 public import Testing
 public import UDI
 
-/// Gives each test an `AppContext` and a reporter of its own: what `.ownAppContext` makes.
+/// Gives each test an `AppContext` and a reporter of its own. `.ownAppContext` makes this trait.
 ///
-/// A test gets one context. Where several such traits apply to it, of its suites and its own, or `.leakAudit` comes
-/// first, all of them use the context of the outermost one.
+/// A test gets one context. If several such traits apply to it, its own and those of its suites, or if `.leakAudit`
+/// comes first, all of them use the context of the outermost trait.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
-  /// Each test of a suite gets one, not the suite.
+  /// True, because each test of a suite gets a context, not the suite.
   public var isRecursive: Bool { true }
 
   fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }
@@ -16,8 +16,8 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   ///
   /// - Parameters:
   ///   - test: The test.
-  ///   - testCase: Its case.
-  ///   - function: Runs it.
+  ///   - testCase: The case of a parameterised test.
+  ///   - function: Runs the test.
   /// - Throws: What the test, or the trait's block, throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
@@ -37,7 +37,7 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnAppContextTrait {
-  /// Gives each test an `AppContext` and a reporter of its own: tests can run in parallel and bind the same keys, and
+  /// Gives each test an `AppContext` and a reporter of its own. Tests can run in parallel and bind the same keys, and a
   /// misuse of the library is recorded as an issue.
   ///
   /// ```swift
@@ -47,17 +47,17 @@ extension Trait where Self == OwnAppContextTrait {
 
   /// Gives each test an `AppContext` and a reporter of its own, and prepares the context.
   ///
-  /// Where a suite and its test have a block each, both prepare the same context, the suite's block first.
+  /// If a suite and its test both have a block, both blocks prepare the same context, the suite's first.
   ///
-  /// - Parameter setUp: Run before each test with its `AppContext`: registers what all of them need.
+  /// - Parameter setUp: Runs before each test, with the test's `AppContext`. Register here what all tests need.
   /// - Returns: The trait.
   public static func ownAppContext(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) -> Self {
     OwnAppContextTrait(setUp)
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own: what the trait `.ownAppContext` does, for other
-/// test libraries.
+/// Runs an operation with an `AppContext` and a reporter of its own. Does what the trait `.ownAppContext` does, for
+/// other test libraries.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
@@ -71,7 +71,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
   try await withOwnContext(onMisuse: onMisuse) { _ in try await operation() }
 }
 
-/// Runs an operation that is not asynchronous with an `AppContext` and a reporter of its own.
+/// Runs a synchronous operation with an `AppContext` and a reporter of its own.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
@@ -86,18 +86,18 @@ public func withOwnAppContext<Result>(
 
 // MARK: - The context that a test has got
 
-/// An `AppContext` that was made for a test, or for a part of one.
+/// An `AppContext` that was made for a test, or for a part of a test.
 final class OwnContext: Sendable {
   let context = UDIContext(tag: "App")
   private let test = Test.current?.id
 
-  /// The one of the task. It is bound twice, around the binding of the task's `AppContext` and inside of it. Tasks copy
-  /// all three and release them in an unspecified order. So when this object is gone no task holds the context any
-  /// more.
+  /// The task's `OwnContext`, bound twice: outside the binding of the task's `AppContext`, and inside it. A task copies
+  /// all three bindings and releases them in an unspecified order. So when this object is gone, no task holds the
+  /// context any more.
   @TaskLocal fileprivate static var around: OwnContext?
   @TaskLocal fileprivate static var inside: OwnContext?
 
-  /// Whether `AppContext` was made by another trait of the same test.
+  /// Whether another trait of the same test made the `AppContext`.
   static func isThat(of test: Test) -> Bool {
     guard let inside else { return false }
     return inside.test == test.id && inside.context == AppContext
@@ -119,7 +119,7 @@ nonisolated(nonsending) func withOwnContext<Result>(
   }
 }
 
-/// Runs an operation that is not asynchronous with an `AppContext` and a reporter of its own.
+/// Runs a synchronous operation with an `AppContext` and a reporter of its own.
 func withOwnContext<Result>(
   onMisuse: @escaping @Sendable (UDIMisuse) -> Void, operation: (OwnContext) throws -> Result
 ) rethrows -> Result {

@@ -4,43 +4,43 @@ import UDI
 public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// One registration of an object, or of a provider in a context.
   public struct Registration: Sendable, Hashable {
-    /// The type it was registered under, as `String(reflecting:)` spells it.
+    /// The type that it was registered under, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The name it was registered under, if any, as its description.
+    /// The description of the name that it was registered under; nil if it has no name.
     public let name: String?
-    /// The tags from the root to the context, the root's included.
+    /// The tags from the root to the context, including the root's.
     public let path: [String]
-    /// Whether that context is alive, too: then somebody holds it, and with it perhaps the object.
+    /// Whether that context is alive, too. If so, somebody holds the context, and through it perhaps the object.
     public let isContextAlive: Bool
     /// The file of the call that registered it, as `#fileID` gives it.
     public let fileID: String
-    /// The line of that call, from 1.
+    /// The line of that call, counted from 1.
     public let line: Int
   }
 
   /// One context that an object was attached to.
   public struct Attachment: Sendable, Hashable {
-    /// The tags from the root to the context, the root's included.
+    /// The tags from the root to the context, including the root's.
     public let path: [String]
-    /// Whether that context is alive, too: an object holds the context that it is attached to.
+    /// Whether that context is alive, too. An object holds the context that it is attached to.
     public let isContextAlive: Bool
-    /// The file of the call of `attached(to:)`, or of the registration of the provider that made the object; nil where
+    /// The file of the call of `attached(to:)`, or of the registration of the provider that made the object; nil if
     /// `attachedContext` was set.
     public let fileID: String?
-    /// The line of that call, from 1.
+    /// The line of that call, counted from 1.
     public let line: Int?
   }
 
-  /// The object's class; `UDIContext` for a context.
+  /// The class of the object; `UDIContext` for a context.
   public let className: String
-  /// What an object was registered as, in order; empty if it was only attached.
+  /// The registrations of an object, in order; empty if the object was only attached.
   public let registrations: [Registration]
   /// The contexts that an object was attached to, in order.
   public let attachments: [Attachment]
-  /// The tags from the root to a context, the root's included; nil for any other object.
+  /// The tags from the root to a leaked context, including the root's; nil for any other object.
   public let contextPath: [String]?
-  /// The providers that are registered in a context and below it. One whose factory captures the context keeps it
-  /// alive.
+  /// The providers that are registered in a leaked context and below it. A provider whose factory captures the context
+  /// keeps the context alive.
   public let providers: [Registration]
 
   /// What leaked, and where it was registered, attached or made.

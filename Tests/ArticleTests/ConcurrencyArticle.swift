@@ -3,14 +3,14 @@ import Synchronization
 import Testing
 import UDI
 
-// What "Concurrency" says of lookups that wait. The rest of its code is in `StartArticles`.
+// What "Concurrency" says about lookups that wait. The rest of its code is in `StartArticles`.
 
 nonisolated struct ConcurrencyArticle {
   final class Catalogue: Sendable {
     static func download() async throws -> Catalogue { Catalogue() }
   }
 
-  /// Notes what happens, in order. With a lock of Foundation's, which the thread sanitizer understands.
+  /// Notes what happens, in order. Uses a lock of Foundation's, which the thread sanitizer understands.
   final class Journal: @unchecked Sendable {
     // Unchecked: `lock` guards the entries.
     private let lock = NSLock()
@@ -19,12 +19,12 @@ nonisolated struct ConcurrencyArticle {
     func add(_ entry: String) { lock.withLock { entries.append(entry) } }
   }
 
-  /// Makes a catalogue on a thread of its own, while so many tasks wait for it and another task wants to run.
+  /// Makes a catalogue on a thread of its own, while several tasks wait for it and another task wants to run.
   ///
   /// - Parameters:
   ///   - waiting: How many tasks wait.
   ///   - factoryWaits: Whether the factory waits for the other task.
-  /// - Returns: In which order the factory and the other task ended.
+  /// - Returns: The order in which the factory and the other task ended.
   static func order(waiting: Int, factoryWaits: Bool) async -> [String] {
     let context = UDIContext(tag: "App")
     let journal = Journal()
@@ -33,7 +33,7 @@ nonisolated struct ConcurrencyArticle {
       context.register(Catalogue.self, lifetime: .context) { @Sendable in
         for _ in 0..<waiting {
           Task.detached {
-            // From here on the task keeps its thread: it does not suspend before it has the catalogue.
+            // From here on the task keeps its thread, because it does not suspend before it has the catalogue.
             begun.signal()
             _ = context.link(Catalogue.self)
           }
@@ -44,7 +44,7 @@ nonisolated struct ConcurrencyArticle {
           ran.signal()
           ended.resume()
         }
-        // Were there a thread for the task, it would run now.
+        // If there were a thread for the task, it would run now.
         if factoryWaits { ran.wait() } else { for _ in 0..<10_000 { sched_yield() } }
         journal.add("factory")
         return Catalogue()
@@ -56,14 +56,14 @@ nonisolated struct ConcurrencyArticle {
     return journal.all
   }
 
-  /// In a process of its own, because it takes all threads of the pool.
+  /// In a process of its own, because the test takes all threads of the pool.
   @Test func tasksThatWaitTakeTheirThreadsFromAllOthers() async {
     await #expect(processExitsWith: .success) {
       let cores = ProcessInfo.processInfo.activeProcessorCount
-      // One thread is left: the task runs while the factory does.
+      // One thread is left, so the task runs while the factory does.
       let before = await Self.order(waiting: cores - 1, factoryWaits: true)
       precondition(before == ["task", "factory"], "\(before)")
-      // None is left: had the factory waited for the task, it would not have ended.
+      // No thread is left. If the factory waited for the task, it would never end.
       let after = await Self.order(waiting: cores, factoryWaits: false)
       precondition(after == ["factory", "task"], "\(after)")
     }

@@ -3,9 +3,9 @@ import Testing
 public import UDI
 import UDITesting
 
-// The code of "Seeing what happens" and of README: `.ci/articles` compares it with them.
+// The code in "Seeing what happens" and in README: `.ci/articles` compares it with them.
 
-// As the article has it but for `@retroactive`: that stands in Tests/Refused/Retroactive.swift.
+// As in the article, but without `@retroactive`, which is in Tests/Refused/Retroactive.swift.
 extension UDILinkError: LocalizedError {
   /// The whole description.
   public var errorDescription: String? { description }
@@ -55,7 +55,7 @@ extension UDILinkError: LocalizedError {
   }
 
   @Test func recording() async {
-    // In a process of its own: the switch is for all of it.
+    // In a process of its own, because the switch affects the whole process.
     await #expect(processExitsWith: .success) {
       UDIRecording.isOn = false
       #expect(

@@ -2,13 +2,13 @@ import Dispatch
 import Testing
 import UDI
 
-/// Its initialiser stops the program anywhere but on the main actor.
+/// Its initialiser stops the program if it does not run on the main actor.
 @MainActor private final class Panel {
   init() { MainActor.preconditionIsolated() }
   init(number: Int) { MainActor.preconditionIsolated() }
 }
 
-/// The same without saying so where the main actor is the default isolation; elsewhere it may be made anywhere.
+/// The same, but without an annotation. It belongs to the main actor only if that is the default isolation.
 private final class Form: Sendable {
   let number: Int
   let isMadeOnMainActor: Bool
@@ -18,8 +18,8 @@ private final class Form: Sendable {
   }
 }
 
-/// A factory does not leave the actor that its closure belongs to, in any kind of module: this file, as all in this folder, is compiled in
-/// each.
+/// A factory does not leave the actor that its closure belongs to, in any kind of module. This file, like all files in
+/// this folder, is compiled in each kind.
 @Suite nonisolated struct FactoryIsolationTests {
   private static let names: [UDIName] = ["context", "none", "argument", "completed", "using", "said"]
 
@@ -52,7 +52,7 @@ private final class Form: Sendable {
         }
       }.value
       #expect(!isMadeElsewhere, "\(name)")
-      // And it is made where it may be.
+      // And the instance is made where its initialiser may run.
       await MainActor.run {
         if name == "argument" {
           #expect(context.link(Panel.self, named: name, with: 5) != nil)
@@ -107,7 +107,8 @@ private let mainQueueMark: DispatchSpecificKey<Void> = {
 #if MAIN_ACTOR_BY_DEFAULT
 
   extension FactoryIsolationTests {
-    /// Where functions and types belong to the main actor only by default, as in an app template's module, references to them do not say so.
+    /// If functions and types belong to the main actor only by default, as in an app template's module, references to
+    /// them do not say so.
     @Test func whatBelongsToTheMainActorByDefaultStaysThere() async throws {
       let context = UDIContext(tag: "App")
       await MainActor.run { registerByDefault(in: context) }
@@ -140,7 +141,7 @@ private let mainQueueMark: DispatchSpecificKey<Void> = {
     #if swift(>=6)
       context.register(Form.self, named: 3, using: Form.init(number:))
     #else
-      // The compiler warns of the initialiser, for no reason, where nothing says which actor this function belongs to.
+      // The compiler warns about the initialiser, for no reason, unless this function says which actor it belongs to.
       context.register(Form.self, named: 3) { context in try Form(number: context.require(Int.self)) }
     #endif
     context.register(Form.self, named: 5, makeNumberedForm)

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import UDI
 
-// The calls in the guides for those who come from elsewhere: `.ci/articles` compares them.
+// The calls in the guides for users of other libraries: `.ci/articles` compares them.
 
 private struct Weak<Object: AnyObject> {
   weak var object: Object?
@@ -130,7 +130,7 @@ struct SwinjectGuide {
       set { keeper.withLock { $0 = newValue } }
     }
   }
-  /// Held by its cat, and so it does not hold it.
+  /// The cat holds its owner, so the owner does not hold the cat.
   final class Person: Sendable {
     private let company = Mutex(Weak<Cat>())
     var cat: Cat? {

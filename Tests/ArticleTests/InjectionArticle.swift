@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-// The code of "Declaring dependencies": `.ci/articles` compares it with it.
+// The code in "Declaring dependencies": `.ci/articles` compares it with the article.
 
 struct InjectionArticle {
   protocol Clock: Sendable {}

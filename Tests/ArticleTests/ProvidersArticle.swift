@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import UDI
 
-// The code of "Providers": `.ci/articles` compares it with it.
+// The code in "Providers": `.ci/articles` compares it with the article.
 
 struct ProvidersArticle {
   protocol Clock: Sendable {}

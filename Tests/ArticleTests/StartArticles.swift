@@ -2,7 +2,8 @@ import Testing
 import UDI
 import UDITesting
 
-// The code of "Getting started", "The tree and its searches", "Lifetimes" and "Concurrency": `.ci/articles` compares it with them.
+// The code in "Getting started", "The tree and its searches", "Lifetimes" and "Concurrency": `.ci/articles` compares it
+// with them.
 
 protocol Greeter: Sendable { func greet(_ name: String) -> String }
 

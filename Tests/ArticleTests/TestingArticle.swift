@@ -4,7 +4,7 @@ import UDI
 import UDITesting
 import XCTest
 
-// The code of "Testing" and of the documentation of `UDITesting`: `.ci/articles` compares it with them.
+// The code in "Testing" and in the documentation of `UDITesting`: `.ci/articles` compares it with them.
 
 nonisolated private protocol Cart: AnyObject, Sendable {}
 nonisolated private final class FakeCart: Cart {}

@@ -4,7 +4,8 @@ import UDI
 protocol Service: AnyObject, Sendable {}
 protocol Part: AnyObject, Sendable {}
 
-/// How many objects there are. A leak checker takes for reachable what a table of the library still leads to.
+/// How many objects are alive. A leak checker considers everything reachable that a table of the library still leads
+/// to.
 let alive = Atomic<Int>(0)
 
 final class Plain: Part {
@@ -12,7 +13,7 @@ final class Plain: Part {
   deinit { alive.subtract(1, ordering: .relaxed) }
 }
 
-/// Binds itself, and what it holds.
+/// Binds itself, and the object that it holds.
 final class Member: UDIObject, Service {
   let _attachedContext = UDIAttachment()
   let part = Plain()
@@ -24,7 +25,7 @@ final class Member: UDIObject, Service {
   }
 }
 
-/// Makes and drops very many contexts, objects and instances, for a leak checker: `.ci/leaks` runs it.
+/// Makes and drops very many contexts, objects and instances. `.ci/leaks` runs it under a leak checker.
 @main
 struct Churn {
   static func main() async throws {
@@ -56,7 +57,7 @@ struct Churn {
         _ = root.explain((any Missing).self)
         _ = root.snapshot().text()
       }
-      // Some move before they go, and some go with what is below them.
+      // Some contexts move before they go, and some go together with what is below them.
       if index % 3 == 0 { try? root.addChild(context) }
       if index % 5 == 0 { _ = try? context.makeChild(tag: "below") }
       context.removeFromParent()

@@ -1,7 +1,8 @@
 import Dispatch
 import UDI
 
-/// Tries what needs a process or compiler flags of its own; `.ci/edges` builds it in several ways and runs it.
+/// Runs tests that need a process or compiler flags of their own. `.ci/edges` builds this program in several ways and
+/// runs it.
 ///
 ///     Edges thread-key    the library makes its key for thread-specific values itself
 ///     Edges key-below     it has its key before a lookup that finds something below reads it, although there is nothing to make
@@ -25,7 +26,7 @@ struct Edges {
     }
   }
 
-  /// Swift's own check decides, and the library has to agree with it.
+  /// Swift's own check decides, and the library must agree with it.
   static func checkOtherQueue() {
     let context = UDIContext(tag: "context")
     context.register(Int.self) { @MainActor in 1 }
@@ -37,7 +38,7 @@ struct Edges {
     group.wait()
   }
 
-  /// Not an assertion, which some of the ways to build this leave out.
+  /// Not an assertion, because some of these builds leave assertions out.
   static func check(_ condition: Bool, _ message: String) {
     if !condition { fail(message) }
   }

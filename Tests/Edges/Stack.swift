@@ -3,8 +3,8 @@ import Synchronization
 import UDI
 
 extension Edges {
-  /// Factories that need themselves without end, each time under another key or for another context, end with an error that has
-  /// the path, on a stack as small as the ones that platforms give to threads.
+  /// Factories that need themselves endlessly, each time under another key or for another context, end with an error
+  /// that contains the path, even on stacks as small as those that platforms give to threads.
   static func checkStack(kibibytes: Int) {
     onStack(kibibytes, "other names") {
       let context = UDIContext(tag: "context")
@@ -29,7 +29,7 @@ extension Edges {
     }
   }
 
-  /// Checks that a body throws a cycle on a stack of a size.
+  /// Checks that a body throws a cycle error on a stack of a given size.
   private static func onStack(_ kibibytes: Int, _ what: String, _ body: @escaping @Sendable () throws -> Product) {
     let done = DispatchSemaphore(value: 0)
     let path = Mutex<[String]?>(nil)

@@ -7,13 +7,13 @@ import UDI
 #endif
 
 extension Edges {
-  /// The library stores what a thread is making under a key of its own, not under one that somebody else made.
+  /// The library stores what a thread is making under a thread key of its own, not under somebody else's.
   static func checkThreadKey() {
     /// The values of this thread under all keys.
     func values() -> [UInt] {
       (0..<pthread_key_t(PTHREAD_KEYS_MAX)).map { unsafe UInt(bitPattern: pthread_getspecific($0)) }
     }
-    // Keys are given out in order, so the library's lies between these two.
+    // Keys are given out in order, so the library's key lies between these two.
     var (first, last): (pthread_key_t, pthread_key_t) = (0, 0)
     unsafe check(pthread_key_create(&first, nil) == 0, "there are keys")
     let before = values()
@@ -28,13 +28,14 @@ extension Edges {
     print("the library stores under a key of its own")
   }
 
-  /// Lookups ask what the thread is making, also where nobody has registered anything, and so made the key for it.
+  /// Lookups ask what the thread is making, even if nobody has registered anything and so created the key.
   ///
-  /// - Parameter isBelow: Whether the lookup finds something below; else it finds nothing, and would go up only in a factory.
+  /// - Parameter isBelow: Whether the lookup finds something below. If not, it finds nothing, and would go up only in a
+  ///   factory.
   static func checkKeyIsMadeForLookups(isBelow: Bool) {
     var first: pthread_key_t = 0
     unsafe check(pthread_key_create(&first, nil) == 0, "there are keys")
-    // A key that the library has not made yet is 0: whoever reads that stops the program.
+    // Before the library has created its key, the key is 0. Reading under that key stops the program.
     let theirs = unsafe pthread_getspecific(0)
     unsafe pthread_setspecific(0, UnsafeMutableRawPointer(bitPattern: 0x11))
     unsafe check(pthread_getspecific(0) != nil, "something stands under key 0")

@@ -1,4 +1,4 @@
-/// The same classic use in a module whose default isolation is the main actor: nothing needs to be said about concurrency.
+/// The same classic use in a module whose default isolation is the main actor. The code need not mention concurrency.
 import Testing
 import UDI
 
@@ -30,7 +30,7 @@ final class Detail: Screen {
   }
 }
 
-/// Names as an enum, whose `Hashable` belongs to the main actor here.
+/// Names as an enum, whose `Hashable` conformance belongs to the main actor here.
 enum Slot: String {
   case left, right
 }
@@ -142,10 +142,10 @@ actor Worker: UDIObject {
     let context = UDIContext(tag: "window")
     context.install(ScreenModule(), ScreenModule())
     let screen = try #require(context.link((any Clock).self))
-    // Installed once: what it has made stays.
+    // The module is installed once, so what it has made stays.
     context.install(ScreenModule())
     #expect(context.link((any Clock).self) === screen)
-    // Instances of a class, with state of the main actor's.
+    // A module that is a class instance, with state of the main actor's.
     let counting = CountingModule()
     context.install(counting, counting)
     context.install(counting)
@@ -177,7 +177,7 @@ final class CountingModule: UDIModule {
   }
 }
 
-/// A value of the main actor's, whose `Hashable` is, too.
+/// A value of the main actor's, whose `Hashable` conformance belongs to the main actor, too.
 struct NumberModule: UDIModule, Hashable {
   let number: Int
   func register(in context: UDIContext) {
@@ -189,7 +189,7 @@ struct NumberModule: UDIModule, Hashable {
   }
 }
 
-/// One that belongs to nobody.
+/// A value that belongs to no actor.
 nonisolated struct LogModule: UDIModule, Hashable {
   let line: String
   func register(in context: UDIContext) {
@@ -201,7 +201,7 @@ protocol Titled: AnyObject {
   var title: String { get set }
 }
 
-/// No `UDIObject`: rules fill it.
+/// Not a `UDIObject`: rules fill it.
 final class Report: Titled {
   var clock: (any Clock)?
   var title = ""

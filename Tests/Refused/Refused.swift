@@ -1,5 +1,5 @@
-// What the compiler has to refuse in the Swift 6 language mode, or to warn of: `.ci/refused` compiles this file, and says how lines are marked.
-// A line without a mark must get neither an error nor a warning.
+// What the compiler must refuse or warn about in the Swift 6 language mode. `.ci/refused` compiles this file, and
+// describes how lines are marked. A line without a mark must get neither an error nor a warning.
 import UDI
 
 protocol Local: AnyObject { var count: Int { get set } }
@@ -55,7 +55,7 @@ protocol Clock: Sendable {}
 struct SystemClock: Clock {}
 
 nonisolated func inferred(_ context: UDIContext, _ tool: Tool) {
-  // The type would be `SystemClock`, the one of the default, and not `any Clock`.
+  // Without a written type, the type would be that of the default, `SystemClock`, and not `any Clock`.
   let _: any Clock = context.link() ?? SystemClock()  // refused
   let _: any Clock = context.link(with: 5) ?? SystemClock()  // refused
   let _: any Clock = context.link(fresh: true) ?? SystemClock()  // refused
@@ -89,7 +89,7 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   _ = tool.link(key)  // refused: renamed to 'linkInLine'
 }
 
-// What may stay as it is.
+// Code that is right as it is.
 
 @MainActor func allowed(_ context: UDIContext) throws {
   context.bind(Counter(), as: (any Local).self)
@@ -100,7 +100,7 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   context.register(Counter.self) { Counter() }.implements(Reading.self) { Reading(count: $0.count) }
 }
 
-// What is an optional by mistake.
+// Optionals given or asked for by mistake.
 
 protocol Service: Sendable {}
 struct Shop: Service {}
@@ -171,7 +171,7 @@ nonisolated func allowedOptionals<Value: Hashable & Sendable>(
   _ = (local, same, UDIName(token))
 }
 
-// What may get new cases. A mark stands at the end of its line, however long that is.
+// Enums that may get new cases. A mark is at the end of its line, however long the line is.
 
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {

@@ -1,4 +1,5 @@
-// The code of "Seeing what happens" that only another package can have: in the library's own `@retroactive` is an error. `.ci/refused` compiles it.
+// The code in "Seeing what happens" that only another package can contain: in the library's own package, `@retroactive`
+// is an error. `.ci/refused` compiles it.
 import Foundation
 import UDI
 

@@ -5,18 +5,19 @@ import UDI
 
 protocol Anchor: AnyObject, Sendable {}
 
-/// Bound at the root, so that every lookup upwards that gets there finds it.
+/// Bound at the root, so every lookup that climbs to the root finds it.
 final class PlainAnchor: Anchor {}
 
-/// Contexts that all threads move and look up from. They come below the contexts of the tree that stay, and below others that die while
-/// they have them as children.
+/// Contexts that all threads move and look up from. They are moved below the contexts of the tree that stay, and below
+/// others that die while they have them as children.
 final class Drift: Sendable {
   private let field: Field
-  /// Always somewhere below the root: a lookup upwards must find what is there.
+  /// Tied contexts are always somewhere below the root, so a lookup upwards must find what is there.
   private let tied: [UDIContext]
-  /// Below the root, below a context that dies soon, or on their own.
+  /// Loose contexts are below the root, below a context that dies soon, or on their own.
   private let loose: [UDIContext]
-  /// A child of each, those of the tied ones first. Lookups begin here and so come up through what is moved.
+  /// A child of each context, those of the tied ones first. Lookups begin here, so they climb through the contexts that
+  /// are moved.
   private let leaves: [UDIContext]
   private let anchor = PlainAnchor()
   private let isOver = Atomic<Bool>(false)
@@ -32,9 +33,9 @@ final class Drift: Sendable {
     field.root.bind(anchor, as: (any Anchor).self)
   }
 
-  /// Moves one of them.
+  /// Moves one of the contexts.
   ///
-  /// - Parameter passing: The thread's context that dies soon, with a loose one as its child's child.
+  /// - Parameter passing: The thread's context that dies soon. A loose context becomes its grandchild.
   func move(_ passing: inout UDIContext?, _ random: inout some RandomNumberGenerator) {
     let target = field.fixed[Int.random(in: field.fixed.indices, using: &random)]
     let index = Int.random(in: 0..<2, using: &random)
@@ -50,7 +51,7 @@ final class Drift: Sendable {
     }
   }
 
-  /// Looks up from them. Nothing here takes the tree lock: that would put the threads in an order, and hide a race.
+  /// Looks up from the children. Nothing here takes the tree lock: that would order the threads, and hide a race.
   func lookUp(_ random: inout some RandomNumberGenerator) {
     for _ in 0..<20 {
       let index = Int.random(in: leaves.indices, using: &random)
@@ -60,10 +61,10 @@ final class Drift: Sendable {
     }
   }
 
-  /// Moves them on one thread, and looks up from them on two others that do nothing else.
+  /// Moves the contexts on one thread, and looks up from them on two others that do nothing else.
   ///
-  /// The counts make sure that there are lookups between any two moves. They are relaxed, and so order nothing else: what the library's
-  /// locks leave open is a race that the thread sanitizer sees.
+  /// The counts make sure that there are lookups between any two moves. They are relaxed, so they order nothing else:
+  /// if the library's locks leave a race open, the thread sanitizer sees it.
   func race(_ count: Int) async {
     await withTaskGroup { group in
       for thread in 0..<2 {
@@ -90,18 +91,18 @@ final class Drift: Sendable {
     }
   }
 
-  /// Runs lookups that stop now and then on their way from a context to its parent, to give the other thread time to move that or to let go
-  /// of it. It must not come to that: the lookup holds the locks of both.
+  /// Runs lookups that sometimes stop on their way from a context to its parent, to give the other thread time to move
+  /// or release the parent. The other thread must not be able to: the lookup holds the locks of both.
   private func lingering(seed: UInt64, _ operation: () -> Void) {
     #if DEBUG
-      // Begun with the seed, so that the threads do not stop at the same ones.
+      // Starts with the seed, so that the threads do not stop at the same lookups.
       let climbs = Atomic<UInt64>(seed)
       Schedule.following { [self] point in
         guard point == .climbing else { return }
         precondition(HeldLocks.count == 2, "a lookup upwards goes hand over hand")
         guard climbs.add(1, ordering: .relaxed).newValue % 256 == 0 else { return }
         let before = moves.load(ordering: .relaxed)
-        // A bounded time, because whoever moves just this context waits for the lookup.
+        // For a limited time, because whoever moves this very context waits for the lookup.
         for _ in 0..<100 where moves.load(ordering: .relaxed) < before + 8 { sched_yield() }
       } operation: {
         operation()
@@ -112,7 +113,7 @@ final class Drift: Sendable {
     #endif
   }
 
-  /// Takes all of them out of the tree.
+  /// Takes all of the contexts out of the tree.
   func end() {
     for context in tied + loose { context.removeFromParent() }
     for context in tied + loose {

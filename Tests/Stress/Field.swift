@@ -4,17 +4,17 @@ import UDI
 protocol Service: AnyObject, Sendable {}
 protocol Part: AnyObject, Sendable {}
 protocol Last: AnyObject, Sendable {}
-/// What stands in scopes alone.
+/// What is only in scopes.
 protocol Secret: AnyObject, Sendable {}
 
-/// Acts in the middle of its death.
+/// An object that uses the tree in its `deinit`.
 final class Plain: Service, Part, Last, Secret {
   private let farewell: (@Sendable () -> Void)?
   init(_ farewell: (@Sendable () -> Void)? = nil) { self.farewell = farewell }
   deinit { farewell?() }
 }
 
-/// Binds itself and what it holds wherever it is attached.
+/// Binds itself and the object that it holds wherever it is attached.
 final class Member: UDIObject, Service, Part {
   let _attachedContext = UDIAttachment()
   private let part = Plain()
@@ -24,11 +24,11 @@ final class Member: UDIObject, Service, Part {
   }
 }
 
-/// The tree that the threads share: contexts that stay, between which others come, go and move.
+/// The tree that the threads share: contexts that stay, and between them contexts that come, go and move.
 final class Field: Sendable {
   let root = UDIContext(tag: "root")
   let fixed: [UDIContext]
-  /// Says that it is over, to those who follow.
+  /// Tells the consumers that the run is over.
   let last = Plain()
   private let isSettled = Atomic<Bool>(false)
   private let ended = Atomic<Int>(0)
@@ -45,17 +45,18 @@ final class Field: Sendable {
     root.register((any Service).self, lifetime: .context) { Plain() }
   }
 
-  /// What a consumer followed last.
+  /// What a consumer was given last.
   struct Followed: Sendable {
     let context: UDIContext
     let search: UDISearch
-    /// Weak, so that following keeps nothing alive.
+    /// Weak, so that following updates keeps nothing alive.
     weak var service: (any Service)?
     var isNothing = true
     var count = 0
   }
 
-  /// Consumers that follow what lookups give, from several contexts, in all directions; they end when they see what comes last.
+  /// Consumers that follow lookups from several contexts, in all directions. They end when they are given the last
+  /// element.
   func follow() -> [Task<Followed, Never>] {
     ([root] + fixed).flatMap { context in
       UDISearch.allCases.map { search in
@@ -73,7 +74,8 @@ final class Field: Sendable {
           for await found in context.updates(of: (any Last).self, search: search) where found === last { break }
           ended.add(1, ordering: .acquiringAndReleasing)
           while !isSettled.load(ordering: .acquiring) { await Task.yield() }
-          // What the services' consumer was told by then it gets before it is cancelled: each turn takes one.
+          // The services' consumer is cancelled only after it got everything that it was notified of; each turn takes
+          // one element.
           for _ in 0..<1000 { await Task.yield() }
           services.cancel()
           return await services.value
@@ -82,7 +84,8 @@ final class Field: Sendable {
     }
   }
 
-  /// Brings what comes last to where each search finds it, in as few places as can be: above all, and far below in a branch that is moved there.
+  /// Puts the last elements where each search finds them, in as few places as possible: above everything, and far
+  /// below, in a branch that is moved there.
   func settle(_ consumers: [Task<Followed, Never>]) async throws -> Int {
     // Downwards: bound where nobody watches, and then moved below each hub's lowest context.
     var branches: [UDIContext] = []
@@ -92,8 +95,8 @@ final class Field: Sendable {
       try context.addChild(branch)
       branches.append(branch)
     }
-    // Upwards they find it at the root. Only those that stay where they are need it in place, and they come last, when the others must have
-    // been told already.
+    // Upwards, consumers find it at the root. Only those that never move need it in its final place, and they are
+    // notified last.
     root.multiBind(last, as: (any Last).self)
     while ended.load(ordering: .acquiring) < 3 * (fixed.count + 1) { await Task.yield() }
     for context in fixed { context.multiBind(last, as: (any Last).self) }
@@ -167,7 +170,8 @@ final class Field: Sendable {
     for context in own { context.removeFromParent() }
   }
 
-  /// What must be so when nobody changes anything any more: an index that answers as a plain traversal does, and nothing left of what went.
+  /// Checks the state when nobody changes anything any more: the index must answer as a plain traversal does, and
+  /// nothing may be left of what is gone.
   func check() {
     for context in [root] + fixed { context.unregister((any Part).self) }
     precondition(root.descendants.count == fixed.count, "contexts are left: \(root.descendants)")

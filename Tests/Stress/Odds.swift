@@ -1,7 +1,8 @@
 import Foundation
 import UDI
 
-/// A value and its lock, which is one of Foundation's: the thread sanitizer does not see into `Mutex`, and now and then reports a race that is none.
+/// A value and a lock of Foundation's. The thread sanitizer does not see into `Mutex`, and occasionally reports a race
+/// that is none.
 private final class Guarded<Value>: @unchecked Sendable {
   // Unchecked: `lock` guards the value.
   private let lock = NSLock()
@@ -13,7 +14,8 @@ private final class Guarded<Value>: @unchecked Sendable {
 protocol Thing: AnyObject, Sendable {}
 protocol Other: AnyObject, Sendable {}
 
-/// A value whose hash is that of half of all others, and whose `==` uses the tree: as a name, and as an argument.
+/// A value that has the same hash as half of all such values, and whose `==` uses the tree. It serves as a name and as
+/// an argument.
 final class Nosy: Hashable, Sendable {
   private let number: Int
   private let root: UDIContext
@@ -48,7 +50,7 @@ final class NosyStorage: UDIStorage {
   func reset() { replace(with: nil) }
 
   private func replace(with made: UDIMade?) {
-    // Let go of after the lock was given back.
+    // Released after the lock has been given back.
     let old = kept.withLock { kept in
       defer { kept = made }
       return kept
@@ -57,7 +59,7 @@ final class NosyStorage: UDIStorage {
   }
 }
 
-/// Is bound as a thing, and binds a part besides.
+/// Binds itself as a thing, and another object as a part.
 final class Oddity: UDIObject, Thing, Other {
   let _attachedContext = UDIAttachment()
   func didAttachContext() {
@@ -66,7 +68,7 @@ final class Oddity: UDIObject, Thing, Other {
   }
 }
 
-/// What few programs do: under types of its own, so that it can be checked that nothing is left in the end.
+/// Rare operations, under types of their own, so that it can be checked that nothing is left in the end.
 final class Odds: Sendable {
   private let field: Field
   private let lifetimes: [UDILifetime]
@@ -78,15 +80,15 @@ final class Odds: Sendable {
     lifetimes = [.unique, .graph, .weak, .context, UDILifetime("nosy", storage: .custom { NosyStorage(root) })]
   }
 
-  /// What a thread holds of it.
+  /// What a thread holds of these.
   struct Hand {
     fileprivate var registrations: [UDIRegistration<any Thing>] = []
     fileprivate var objects: [Oddity] = []
   }
 
-  /// Does one thing.
+  /// Does one random thing.
   ///
-  /// - Parameter own: A context that the thread has made, and that is moved and goes.
+  /// - Parameter own: A context that the thread has made; it is moved, and goes.
   func act(_ hand: inout Hand, own: UDIContext?, _ random: inout some RandomNumberGenerator) {
     let context = field.fixed[Int.random(in: field.fixed.indices, using: &random)]
     let number = Int.random(in: 0..<6, using: &random)
@@ -125,7 +127,7 @@ final class Odds: Sendable {
     if hand.objects.count > 4 { hand.objects.removeFirst() }
   }
 
-  /// Follows what lookups from a passing context give, until that goes.
+  /// Follows lookups from a passing context until the context goes.
   private func follow(_ context: UDIContext) {
     let updates = context.updates(of: (any Thing).self)
     let consumer = Task { for await _ in updates { await Task.yield() } }
@@ -136,7 +138,7 @@ final class Odds: Sendable {
     old?.cancel()
   }
 
-  /// Ends the consumers, and takes back what is registered: nothing may be left then.
+  /// Ends the consumers, and unregisters everything: nothing may be left then.
   func end() async {
     for consumer in consumers.withLock({ $0 }) {
       consumer.cancel()

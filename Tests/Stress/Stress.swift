@@ -3,11 +3,13 @@ import Synchronization
 import TreeModel
 import UDI
 
-/// Threads over one tree that move, bind, link, release, register, reset and follow, for a bounded count; and then what must be so is checked.
+/// Lets threads move, bind, link, release, register, reset and follow in one tree, a limited number of times, and then
+/// checks invariants.
 ///
 ///     Stress [STEPS] [SECONDS]    steps of each thread, and how long it may take until it counts as a hang
 ///
-/// A hang is ended by `abort`, of which Swift's runtime makes a dump of every thread: `SWIFT_BACKTRACE=enable=yes,preset=full`, as `.ci/stress` sets.
+/// If the program hangs, `abort` ends it, and Swift's runtime dumps every thread:
+/// `SWIFT_BACKTRACE=enable=yes,preset=full`, as `.ci/stress` sets.
 @main
 struct Stress {
   static func main() async throws {
@@ -18,7 +20,7 @@ struct Stress {
     let (drift, odds) = (Drift(field), Odds(field))
     let consumers = field.follow()
     await withTaskGroup { group in
-      // Real threads: tasks would share as many as there are cores.
+      // Real threads, because there are only as many threads for tasks as there are cores.
       for thread in 0..<6 {
         group.addTask { await onThread { field.work(steps, drift, odds, SplitMix(seed: UInt64(thread))) } }
       }
@@ -43,7 +45,7 @@ func onThread(_ body: @escaping @Sendable () -> Void) async {
   }
 }
 
-/// Ends a program that hangs, so that it can be seen where.
+/// Ends a program that hangs, so that the dump shows where.
 private final class Watchdog: Sendable {
   private let isDone = Atomic<Bool>(false)
 

@@ -1,4 +1,4 @@
-/// The classic use in a module of the Swift 5 language mode: plain classes, plain protocols, mutable state.
+/// The classic use in a module in the Swift 5 language mode: plain classes, plain protocols, mutable state.
 import Foundation
 import Testing
 import UDI
@@ -72,13 +72,13 @@ actor Recorder: UDIObject {
   }
 }
 
-/// No isolation at all, as code of that mode is written.
+/// No isolation at all, as is usual in this mode.
 func tune(_ context: UDIContext) -> Int? {
   context.link((any Player).self)?.volume += 1
   return context.link((any Player).self)?.volume
 }
 
-/// Calls a verb with a type that is not `Sendable`, wherever it is called.
+/// Calls a verb with a type that is not `Sendable`, on whatever thread it runs.
 func callWithoutIsolation(_ verb: String) {
   let context = UDIContext(tag: "car")
   let radio = Radio()

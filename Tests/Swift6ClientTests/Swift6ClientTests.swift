@@ -1,4 +1,5 @@
-/// Each kind of class that can take part, in a module of the Swift 6 language mode. That this compiles is half of the test.
+/// Each kind of class that can take part, in a module in the Swift 6 language mode. Half of the test is that this
+/// compiles.
 import Testing
 import UDI
 
@@ -6,7 +7,7 @@ protocol Greeter: Sendable {
   func greet() -> String
 }
 
-/// A `Sendable` final class: anywhere.
+/// A `Sendable` final class: works anywhere.
 final class Host: UDIObject, Greeter {
   let _attachedContext = UDIAttachment()
 
@@ -31,7 +32,7 @@ class Guest: UDIObject {
   }
 }
 
-/// A subclass has a hook of its own, and cannot forget the `override`.
+/// A subclass has its own hook, and cannot forget the `override`.
 class LoyalGuest: Guest {
   override func didAttachContext() {
     super.didAttachContext()
@@ -116,7 +117,7 @@ actor Chef: UDIObject, Kitchen {
     withExtendedLifetime(host) {}
   }
 
-  /// A dependency can be looked up from any thread when its type allows that.
+  /// A dependency can be looked up from any thread if its type allows that.
   @Test func sendableFromAnywhere() async {
     let context = UDIContext(tag: "house")
     let host = Host().attached(to: context)

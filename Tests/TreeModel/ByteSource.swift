@@ -1,21 +1,22 @@
-/// Decisions made by a fuzzer's bytes, one byte for each.
+/// Decisions made by a fuzzer's bytes, one byte for each decision.
 package struct ByteSource: RandomNumberGenerator {
   private var bytes: ArraySlice<UInt8>
   private var afterwards = SplitMix(seed: 0)
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
-  /// Whether the bytes are used up. What comes then is the same for all.
+  /// Whether the bytes are used up. After that, the numbers are the same for every input.
   package var isExhausted: Bool { bytes.isEmpty }
 
   package mutating func next() -> UInt64 {
     guard let byte = bytes.popFirst() else { return afterwards.next() }
-    // Ranges are cut out of the high bits; with something in the low ones none is rejected as unfair.
+    // `random(in:)` uses the high bits; with something in the low bits, no value is rejected as unfair.
     return UInt64(byte) << 56 | 0x0080_0000_0000_0000
   }
 }
 
-/// Does what the bytes say to trees of real contexts, and compares each answer with the oracle's.
+/// Performs the operations that the bytes describe on trees of real contexts, and compares each answer with the
+/// oracle's.
 ///
 /// - Returns: What differed, or nil.
 package func replay(_ bytes: [UInt8]) -> String? {

@@ -1,11 +1,11 @@
 import Synchronization
 import UDI
 
-/// What a factory has found through the context that it was handed.
+/// What a factory has found through the context that it was given.
 struct Look {
   let context: Int
   let key: Int
-  /// Nil where it named none.
+  /// The search; nil if the lookup named none.
   let search: UDISearch?
   let found: Int?
 
@@ -17,7 +17,7 @@ struct Look {
   }
 }
 
-/// What factories have found since it was taken the last time.
+/// What factories have found since this was last taken.
 final class Looks: Sendable {
   private let all = Mutex<[Look]>([])
   func note(_ look: Look) { all.withLock { $0.append(look) } }

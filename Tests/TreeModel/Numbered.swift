@@ -1,12 +1,12 @@
 import UDI
 
-// What the model binds: three types, each without a name and with two, which makes nine keys by number.
+// What the model binds: three types, each without a name and with two names, which makes nine numbered keys.
 
 protocol First: AnyObject, Sendable { var number: Int { get } }
 protocol Second: AnyObject, Sendable { var number: Int { get } }
 protocol Third: Sendable { var number: Int { get } }
 
-/// Takes no part in the tree. May do something when it dies.
+/// Takes no part in the tree. May do something in its `deinit`.
 final class Numbered: First, Second, Third {
   let number: Int
   private let farewell: (@Sendable () -> Void)?
@@ -19,7 +19,7 @@ final class Numbered: First, Second, Third {
   deinit { farewell?() }
 }
 
-/// Takes part. May do something when it dies.
+/// Takes part in the tree. May do something in its `deinit`.
 final class NumberedMember: UDIObject, First, Second, Third {
   let _attachedContext = UDIAttachment()
   let number: Int

@@ -1,20 +1,20 @@
 import UDI
 
-/// What the library promises, written down as plainly as possible: a tree that is traversed for each lookup.
+/// What the library promises, written down as plainly as possible: a tree that is traversed at each lookup.
 ///
-/// Contexts and objects are numbers here; the randomised test keeps the real ones beside them.
+/// Contexts and objects are numbers here. The randomised test keeps the real ones beside them.
 struct Oracle {
   struct Binding: Equatable {
     let object: Int
-    /// The object whose verb made it; nil for a context's.
+    /// The object whose verb made the binding; nil for a context's verb.
     let binder: Int?
     let isMulti: Bool
-    /// Orders the bindings of one context.
+    /// Gives the order of the bindings in one context.
     let serial: Int
   }
 
   struct Provider: Equatable {
-    /// What it makes is known by this number.
+    /// Identifies what the provider makes.
     let id: Int
     let serial: Int
   }
@@ -23,11 +23,11 @@ struct Oracle {
     var parent: Int?
     let isScope: Bool
     var children: [Int] = []
-    /// By the number of the key.
+    /// By key number.
     var bindings: [Binding?]
     var providers: [Provider?]
 
-    /// What the context has for a key, and its place in order: a binding comes first.
+    /// What the context has for a key, and its place in the order. A binding comes first.
     func answer(_ key: Int) -> (object: Int, serial: Int)? {
       bindings[key].map { ($0.object, $0.serial) } ?? providers[key].map { ($0.id, $0.serial) }
     }
@@ -61,15 +61,15 @@ struct Oracle {
     contexts[id]!.parent = nil
   }
 
-  /// Forgets contexts that went away.
+  /// Forgets contexts that are gone.
   mutating func discard(_ ids: [Int]) {
     remove(ids[0])
     for id in ids { contexts[id] = nil }
   }
 
-  /// A context and all below it, breadth-first.
+  /// A context and everything below it, breadth-first.
   ///
-  /// - Parameter entersScopes: Whether that includes what is in scopes below it.
+  /// - Parameter entersScopes: Whether this includes what is in scopes below the context.
   func branch(_ id: Int, entersScopes: Bool = true) -> [Int] {
     var queue = [id]
     var head = 0
@@ -151,7 +151,8 @@ struct Oracle {
     return nil
   }
 
-  /// All dependencies under some keys, as contexts come, and in one context as they were bound.
+  /// All dependencies under some keys, in the order of the contexts, and within one context in the order of their
+  /// registration.
   func linkAll(_ keys: [Int], from context: Int, _ search: UDISearch) -> [Int] {
     order(context, search).flatMap { id in
       keys.compactMap { contexts[id]!.answer($0) }.sorted { $0.serial < $1.serial }.map(\.object)

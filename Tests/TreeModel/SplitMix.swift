@@ -1,5 +1,5 @@
-/// A random number generator with a seed, so that a failure can be repeated.
-/// Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014.
+/// A random number generator with a seed, so that failures can be reproduced. Steele, Lea, Flood: Fast Splittable
+/// Pseudorandom Number Generators, OOPSLA 2014.
 package struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 

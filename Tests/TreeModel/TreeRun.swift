@@ -1,8 +1,9 @@
 import UDI
 
-/// Operations on real trees, each answer compared with the oracle's.
+/// Operations on real trees. Each answer is compared with the oracle's.
 ///
-/// What happens is decided by a source of numbers: at random, or, where a fuzzer looks for what nobody thought of, by its bytes.
+/// A source of numbers decides what happens: at random, or by the bytes of a fuzzer, which looks for cases that nobody
+/// thought of.
 package struct TreeRun<Source: RandomNumberGenerator> {
   /// Where the decisions come from.
   package private(set) var random: Source
@@ -18,7 +19,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private var farewells: [Int: Farewell] = [:]
   private let looks = Looks()
   private var nextID = 0
-  /// How many lookups found something, and how many did not.
+  /// How many lookups found something, and how many found nothing.
   package private(set) var hits = 0
   package private(set) var misses = 0
 
@@ -60,7 +61,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     oracle.addObject(id)
   }
 
-  /// Makes one random change and says what it was.
+  /// Makes one random change, and returns a description of it.
   package mutating func step() -> String {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
     switch Int.random(in: 0..<112, using: &random) {
@@ -114,7 +115,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       oracle.unregister(key, in: context)
       return "unregister \(key) in \(context)"
     case 108..<112:
-      // Changes what is kept, not what answers.
+      // Changes what is kept, but not what a lookup finds.
       contexts[context]!.reset()
       return "reset \(context)"
     case 80..<90 where objectIDs.count > 3:
@@ -136,9 +137,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let id = nextID
     nextID += 1
     let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
-    // Takes the tree lock when it dies, and links nothing: that might make another one, and so on.
+    // Takes the tree lock in its `deinit`, but links nothing: a link might make another instance, and so on.
     weak let place = contexts[context]
-    // Under a lower number, so that no factory comes to need itself.
+    // Under a lower number, so that no factory ever needs itself.
     let needed = key > 0 && Bool.random(using: &random) ? Int.random(in: 0..<key, using: &random) : nil
     let search = pick([nil, nil] + UDISearch.allCases)
     let looks = looks
@@ -154,7 +155,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private mutating func discard(_ context: Int) -> String {
     let branch = oracle.branch(context)
     guard branch.count < contextIDs.count, branch.count < 30 else { return "nothing" }
-    // An attached object holds its context: let go of those first.
+    // An attached object holds its context, so release such objects first.
     for (member, place) in attachedTo where branch.contains(place) {
       members[member]!.attachedContext = nil
       attachedTo[member] = nil
@@ -195,7 +196,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   // MARK: Farewells
 
-  /// What an object does in the middle of its death.
+  /// What an object does in its `deinit`.
   private enum Farewell {
     case look(Int, from: Int)
     case unbind(Int, in: Int)
@@ -214,7 +215,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     }
   }
 
-  /// It holds neither contexts nor objects: what is gone by then does not take part.
+  /// It holds neither contexts nor objects, so what is gone by then takes no part.
   private func perform(_ farewell: Farewell) -> @Sendable () -> Void {
     switch farewell {
     case .look(let key, let id):
@@ -255,7 +256,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   // MARK: Comparing
 
-  /// Compares some lookups, or from time to time all there are; says what differs.
+  /// Compares some lookups, and from time to time all lookups; returns a description of what differs.
   package mutating func difference(afterStep step: Int) -> String? {
     if step % 4_000 == 3_999, let difference = completeDifference() { return difference }
     let context = pick(contextIDs)
@@ -274,7 +275,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     return compare(context, key, search)
   }
 
-  /// Compares all lookups there are, and the tree itself.
+  /// Compares all possible lookups, and the tree itself.
   package mutating func completeDifference() -> String? {
     for context in contextIDs {
       for search in UDISearch.allCases {
@@ -291,7 +292,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   }
 
   private mutating func compare(_ context: Int, _ key: Int, _ search: UDISearch) -> String? {
-    // What was made before was made in the middle of a change.
+    // Discards what was made before, in the middle of a change.
     _ = looks.take()
     let found = contexts[context]!.link(key, search)
     let expected = oracle.link(key, from: context, search)

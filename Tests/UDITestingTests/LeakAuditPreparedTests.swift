@@ -2,7 +2,7 @@ import Testing
 import UDI
 import UDITesting
 
-/// The audit of a context that goes on after the audited operation.
+/// The audit of a context that lives on after the audited operation.
 @Suite(.ownAppContext) struct LeakAuditPreparedTests {
   @Test("What was there before the operation is no leak, whatever happens to it")
   func before() async throws {
@@ -64,7 +64,7 @@ import UDITesting
       try work()
     }
     #expect(none == [])
-    // What is owned elsewhere is.
+    // But the audit does report what is owned elsewhere.
     let elsewhere = Locked<UDIContext>([])
     let found = try leaks {
       AppContext.removeChild(tag: "Child")

@@ -160,7 +160,7 @@ struct LeakAuditTests {
 #if DEBUG
   /// An object of the main actor.
   private final class Local {
-    /// Marks the main actor's queue: after `dispatchMain` that has no thread of its own.
+    /// Marks the main actor's queue, because after `dispatchMain` the queue has no thread of its own.
     private static let mark: DispatchSpecificKey<Void> = {
       let mark = DispatchSpecificKey<Void>()
       DispatchQueue.main.setSpecific(key: mark, value: ())
@@ -176,7 +176,7 @@ struct LeakAuditTests {
     @MainActor func lastReference() async {
       let (stream, death) = AsyncStream<Bool>.makeStream()
       let found = await leaks {
-        // With the context there are 64, so that for the next one the audit looks which of them are alive.
+        // Together with the context there are 64 subjects, so at the next one the audit checks which of them are alive.
         var locals = (0..<63).map { _ in Local(death) }
         for (index, local) in locals.enumerated() { AppContext.bind(local, as: Local.self, named: UDIName(index)) }
         let context = AppContext
@@ -186,7 +186,8 @@ struct LeakAuditTests {
       #expect(found == [])
     }
 
-    /// Runs a body on another thread, and does something here when the audit looks there for the first time whether an object is alive.
+    /// Runs a body on another thread. When the audit first checks there whether an object is alive, does something
+    /// here.
     private func whenTheAuditLooks(during body: @escaping @Sendable () -> Void, _ act: () -> Void) {
       let (looks, acted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isDone = Locked<Bool>([])

@@ -2,7 +2,7 @@ import Testing
 import UDI
 import UDITesting
 
-/// Expects issues of a test, those with some texts and no others: with real traits inside of it.
+/// Expects the issues with the given texts, and no others, of a test with real traits.
 struct ExpectedIssues: TestTrait, SuiteTrait, TestScoping {
   let texts: [String]
   var isRecursive: Bool { true }
@@ -31,7 +31,7 @@ private func prepare(_ name: String, now: Int = 1) -> @Sendable (UDIContext) -> 
   { $0.register((any Clock).self, named: UDIName(name)) { StoppedClock(now: now) } }
 }
 
-/// What is prepared, by name.
+/// The prepared clocks, by name.
 private func now(_ name: String) -> Int? { AppContext.link((any Clock).self, named: UDIName(name))?.now }
 
 private func leak() { ViewModel().attached(to: AppContext).refreshLeaking() }

@@ -5,13 +5,13 @@ protocol Service: AnyObject, Sendable {}
 protocol Loose: Sendable { var label: String { get } }
 protocol Other: AnyObject, Sendable {}
 
-/// A class that is no `UDIObject`.
+/// A class that is not a `UDIObject`.
 final class Plain: Service, Other, Loose {
   let label: String
   init(_ label: String = "plain") { self.label = label }
 }
 
-/// A class that takes part, and does what a test wants when it is attached.
+/// A class that takes part in the tree, and does what a test wants when it is attached.
 final class Member: UDIObject, Service, Other, Loose {
   let _attachedContext = UDIAttachment()
   let label: String
@@ -44,7 +44,7 @@ final class Tally: Sendable {
   func add() { value.add(1, ordering: .sequentiallyConsistent) }
 }
 
-/// The line of an explanation that says what decides.
+/// The line of an explanation that gives the cause.
 func firstLine(of explanation: UDIExplanation) -> String {
   String(explanation.description.prefix { $0 != "\n" })
 }

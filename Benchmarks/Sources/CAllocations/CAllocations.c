@@ -1,5 +1,6 @@
-// The program's own malloc and its kin: they count while asked to, and hand on to the C library's (glibc exports its
-// functions under a second name for this purpose). Symbols of the executable come before those of the libraries.
+// The program's own malloc and related functions. They count while counting is on, and then call the functions of the C
+// library, which glibc exports under a second name for this purpose. Symbols of the executable take precedence over
+// those of the libraries.
 #include "CAllocations.h"
 #include <errno.h>
 #include <malloc.h>

@@ -5,12 +5,12 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
   var contexts = [UDIContext(tag: "0")]
   for index in 1..<100_000 { contexts.append(makeChild(of: contexts[(index - 1) / 10], "\(index)")) }
   let root = contexts[0]
-  // All keys but the first are bound all over the tree; the first only in the last leaf.
+  // All keys but the first are bound all over the tree. The first is bound only in the last leaf.
   for (index, context) in contexts.enumerated().dropFirst(1000) { keys[1 + index % 19].multiBind(plain, context) }
   var last = contexts[99_999]
   let lastLeaf = last
   keys[0].multiBind(plain, lastLeaf)
-  // An inner context half-way up from the last leaf.
+  // An inner context, half-way up from the last leaf.
   for _ in 0..<2 { last = last.parent ?? last }
   let inner = last
   // At depth 4: 0 → 1…10 → 11…110 → 111…1110 → 1111….
@@ -30,7 +30,7 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
     .loop("miss, root of 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any Missing).self)) }
     },
-    // Three levels below the root, to which it climbs: 0.45 for each.
+    // The context is three levels below the root, and the lookup climbs to the root: 0.45 for each level.
     .loop("miss, inside 100,000 contexts", limit: 0.9 + 3 * 0.45, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(inner.link((any Missing).self)) }
     },

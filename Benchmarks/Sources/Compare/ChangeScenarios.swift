@@ -5,7 +5,7 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
   let parent = UDIContext(tag: "parent")
   let objects = (0..<16).map { _ in Plain() }
 
-  // A branch of 1,000 contexts with the same ten keys in each, and two places for it.
+  // A branch of 1,000 contexts with the same ten keys in each, and two parents to move it between.
   let tree = UDIContext(tag: "tree")
   let (left, right) = (makeChild(of: tree, "left"), makeChild(of: tree, "right"))
   var branch = [makeChild(of: left, "branch")]
@@ -65,7 +65,7 @@ func useScope(of parent: UDIContext, _ tag: String, _ objects: [Plain]) {
   use(scope, of: parent, objects)
 }
 
-/// 100,000 siblings that all bind one key, and the one that answers goes, again and again.
+/// 100,000 siblings that all bind one key. Again and again, the one that answers goes away.
 func siblingScenarios() -> [Scenario] {
   let root = UDIContext(tag: "root")
   let siblings = (0..<100_000).map { makeChild(of: root, "\($0)") }

@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Nanoseconds of a clock that never goes back.
+/// The nanoseconds of a monotonic clock.
 func now() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// How many nanoseconds a body takes.
+/// Returns how many nanoseconds a body takes.
 @inline(__always)
 func timed(_ body: () -> Void) -> Double {
   let start = now()
@@ -16,14 +16,14 @@ func timed(_ body: () -> Void) -> Double {
   return Double(now() - start)
 }
 
-/// Starts a thread that sleeps for ever: a program with two threads is what users have, and the C library takes short cuts in
-/// one that has never had a second.
+/// Starts a thread that sleeps forever. Programs of users have more than one thread, and the C library takes short
+/// cuts in a program that has never had a second one.
 func parkSecondThread() {
   var thread = pthread_t()
   pthread_create(&thread, nil, { @Sendable _ in while true { sleep(1000) } }, nil)
 }
 
-/// Runs a body on some new threads, which start together, and returns the mean of their own times.
+/// Runs a body on several new threads that start together, and returns the mean of their times.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
   let start = Barrier(count)
   let times = ThreadTimes()
@@ -44,7 +44,7 @@ private final class ThreadTimes: Sendable {
   var mean: Double { times.withLock { $0.reduce(0, +) / Double($0.count) } }
 }
 
-/// Lets threads go on together. It spins, so that none has to be woken.
+/// Releases several threads at the same time. It spins, so no thread has to be woken.
 private final class Barrier: Sendable {
   private let waiting: Atomic<Int>
   init(_ count: Int) { waiting = Atomic(count) }

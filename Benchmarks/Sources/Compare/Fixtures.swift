@@ -5,7 +5,7 @@ protocol Service: AnyObject, Sendable {}
 protocol Open: Sendable {}
 protocol Missing: AnyObject, Sendable {}
 
-/// Twenty keys, a type for each, as programs have them.
+/// Twenty keys with a type for each, as in real programs.
 protocol K0: AnyObject, Sendable {}
 protocol K1: AnyObject, Sendable {}
 protocol K2: AnyObject, Sendable {}
@@ -27,7 +27,7 @@ protocol K17: AnyObject, Sendable {}
 protocol K18: AnyObject, Sendable {}
 protocol K19: AnyObject, Sendable {}
 
-/// Sixteen keys that are bound for a moment only.
+/// Sixteen keys that are bound only briefly.
 protocol F0: AnyObject, Sendable {}
 protocol F1: AnyObject, Sendable {}
 protocol F2: AnyObject, Sendable {}
@@ -54,7 +54,7 @@ final class Member: Service, Open, UDIObject {
   func didAttachContext() {}
 }
 
-/// What scenarios do with one of the twenty keys, compiled for its type.
+/// What a scenario does with one of the twenty keys, compiled for that key's type.
 struct KeyVerbs: Sendable {
   let bind: @Sendable (Plain, UDIContext) -> Void
   let multiBind: @Sendable (Plain, UDIContext) -> Void

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// What is left of a lookup when everything is left out that can be: a weak load of a class reference held in a class, under
-/// an uncontended lock.
+/// The least that a lookup has to do: a weak load of a class reference held in a class, under an uncontended lock.
 final class Floor: @unchecked Sendable {
-  // Unchecked: `reference` is only read.
+  // Unchecked, because `reference` is only read.
   private let lock = Mutex<Void>(())
   private weak var reference: Plain?
 
@@ -13,7 +12,7 @@ final class Floor: @unchecked Sendable {
   func load() -> Plain? { lock.withLock { _ in reference } }
 }
 
-/// Takes a value where the optimiser cannot see what becomes of it.
+/// Takes a value in a way that the optimiser cannot see through.
 @_optimize(none)
 @inline(never)
 func opaque<Value>(_ value: Value) {}

@@ -57,12 +57,13 @@ func makeChild(of parent: UDIContext, _ tag: String) -> UDIContext {
   return child
 }
 
-/// Holds objects until the program ends: what is only bound would be gone.
+/// Holds objects until the program ends, because bindings would not keep them alive.
 func keepAlive(_ objects: AnyObject...) { kept += objects }
 private nonisolated(unsafe) var kept: [AnyObject] = []
 
-/// Notes what must be so for the figures to mean anything: a hit that has become a miss would look fast. Checked when all scenarios are
-/// ready, because they share objects, and once more when they were measured.
+/// Notes a condition without which the figures mean nothing: a hit that has become a miss would look fast. The
+/// conditions are checked when all scenarios are ready, because scenarios share objects, and again after the
+/// measurement.
 func expect(_ what: String, _ holds: @escaping () -> Bool) { expectations.append((what, holds)) }
 private nonisolated(unsafe) var expectations: [(what: String, holds: () -> Bool)] = []
 

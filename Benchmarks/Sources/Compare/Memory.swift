@@ -1,17 +1,17 @@
 import CAllocations
 import UDI
 
-/// What contexts and bindings take, in allocated bytes, everything included.
+/// The bytes that contexts and bindings allocate, including everything that belongs to them.
 struct MemoryFigure {
   let name: String
   let bytes: Double
-  /// At most this many.
+  /// The maximum number of bytes.
   let limit: Double
 }
 
 func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
   let count = 10_000
-  // Interned types and such belong to the process, not to a context.
+  // Interned types and the like belong to the process, not to a context.
   let rehearsal = UDIContext(tag: "rehearsal")
   for key in keys { key.multiBind(plain, rehearsal) }
   for key in keys { key.unbind(rehearsal) }
@@ -26,7 +26,7 @@ func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
   let fourKeys = allocatedBytes { for context in contexts { for key in keys[1..<5] { key.multiBind(plain, context) } } }
   for context in contexts { for key in keys[0..<5] { key.unbind(context) } }
 
-  // What a context holds after everything that was below it is gone again.
+  // What a context holds after everything below it has gone.
   let hub = makeChild(of: root, "hub")
   func fillAndEmpty() {
     for index in 0..<count {
@@ -35,11 +35,11 @@ func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
     }
     for child in hub.children { child.removeFromParent() }
   }
-  // Once before, for what the runtime allocates when a type is used for the first time.
+  // A first round, for what the runtime allocates when a type is used for the first time.
   fillAndEmpty()
   let left = allocatedBytes(fillAndEmpty)
 
-  // What is left after many links of a graph, of ten instances each.
+  // What is left after many links of a graph of ten instances.
   let graph = UDIContext(tag: "graph")
   registerGraph(in: graph)
   func linkGraph(_ count: Int) { for _ in 0..<count { opaque(linkGraphOnce(graph)) } }
@@ -54,7 +54,7 @@ func memoryFigures(_ plain: Plain) -> [MemoryFigure] {
   ]
 }
 
-/// The bytes that are allocated by a body and not freed at its end.
+/// Returns how many bytes a body allocates and does not free.
 private func allocatedBytes(_ body: () -> Void) -> Int {
   allocations_count(true)
   body()
@@ -62,7 +62,7 @@ private func allocatedBytes(_ body: () -> Void) -> Int {
   return allocations_live_bytes()
 }
 
-/// How many allocations an operation makes.
+/// Returns how many allocations one operation makes.
 func allocations(of scenario: Scenario) -> Double {
   _ = scenario.run()
   allocations_count(true)

@@ -1,6 +1,6 @@
 import UDI
 
-/// What providers cost: what they keep, what they make, and what registering them takes.
+/// The costs of providers: of what they keep, of what they make, and of registering them.
 func providerScenarios(_ plain: Plain) -> [Scenario] {
   let context = UDIContext(tag: "providers")
   context.register((any K0).self, lifetime: .context) { Plain() }

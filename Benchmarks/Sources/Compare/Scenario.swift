@@ -1,17 +1,17 @@
-/// Something to measure, and how it may relate to the floor.
+/// Something to measure, and its limit relative to the floor.
 struct Scenario {
   let name: String
-  /// At most this many times the floor; nil where there is nothing to compare with.
+  /// The highest allowed ratio to the floor; nil if there is no limit.
   let limit: Double?
   /// How many operations one call of `run` makes.
   let operations: Int
-  /// What the scenario is compared with, another scenario's name; nil for the floor.
+  /// The name of the scenario with which this one is compared; nil for the floor.
   let comparedWith: String?
-  /// Another scenario whose time does not count, because the caller would have spent it anyway.
+  /// The name of a scenario whose time is subtracted, because the caller would have spent it anyway.
   let above: String?
-  /// Whether an operation must not allocate: checked in quick mode, too.
+  /// Whether an operation must not allocate. Quick mode checks this, too.
   let allocatesNothing: Bool
-  /// Makes the operations and returns the nanoseconds they took, without what it does to prepare them.
+  /// Runs the operations and returns the nanoseconds that they took, not counting preparation.
   let run: () -> Double
 
   init(

@@ -5,7 +5,7 @@ struct Table {
     let minimum: Double
     let median: Double
     let floor: Double
-    /// What does not count, see `Scenario.above`.
+    /// The time that is subtracted; see `Scenario.above`.
     let above: Double
     var ratio: Double { (median - above) / floor }
     var isOver: Bool { scenario.limit.map { ratio > $0 } ?? false }
@@ -13,7 +13,7 @@ struct Table {
 
   let rows: [Row]
   let countOfRounds: Int
-  /// How many of them no other program disturbed.
+  /// How many rounds no other program disturbed.
   let countOfQuiet: Int
 
   var failures: [String] {
@@ -35,15 +35,15 @@ struct Table {
     let disturbed = countOfRounds - countOfQuiet
     let note =
       countOfQuiet < 15
-      ? "\(countOfRounds) rounds, \(disturbed) disturbed by other programs: of these the least are counted, too. Try again."
+      ? "\(countOfRounds) rounds, \(disturbed) disturbed by other programs; the least disturbed are counted, too. Try again."
       : "\(countOfRounds) rounds, \(disturbed) disturbed by other programs and left out"
     return ([head] + lines + [note]).joined(separator: "\n")
   }
 }
 
-/// Takes samples of each scenario, each of at least 20 ms, until 15 rounds were undisturbed, or 60 were tried.
+/// Takes samples of each scenario, each at least 20 ms long, until 15 rounds were undisturbed or 60 rounds were tried.
 ///
-/// Of a machine that is never quiet the 15 least disturbed rounds count.
+/// If the machine is never quiet, the 15 least disturbed rounds count.
 func measure(_ scenarios: [Scenario]) -> Table {
   let probe = Probe()
   var rounds: [Round] = []
@@ -66,7 +66,7 @@ func measure(_ scenarios: [Scenario]) -> Table {
 /// One sample of each scenario, in turn.
 private struct Round {
   private(set) var samples: [Double] = []
-  /// The slowest of some looks at the machine, taken all along.
+  /// The slowest of several probes taken during the round.
   private(set) var slowestProbe = 0.0
 
   init(_ scenarios: [Scenario], _ probe: Probe) {
@@ -78,22 +78,22 @@ private struct Round {
   }
 }
 
-/// Tells whether other programs have the machine: by the time that floors take, on two threads as some scenarios have.
+/// Detects whether other programs use the machine, by timing the floor on two threads, as many as some scenarios have.
 private struct Probe: Sendable {
   private let objects = [Plain(), Plain()]
   private let floors: [Floor]
 
   init() { floors = objects.map { Floor($0) } }
 
-  /// The nanoseconds of a floor.
+  /// The nanoseconds of one floor.
   func look() -> Double {
     let count = 400_000
     return onThreads(2) { index in for _ in 0..<count { opaque(floors[index].load()) } } / Double(count)
   }
 }
 
-/// The rounds in which the floor never took a tenth longer than it does at best. What is left out is told by that alone, so
-/// that it favours no scenario.
+/// The rounds in which the floor never took a tenth longer than it does at best. Only the floor decides which rounds
+/// are left out, so the choice favours no scenario.
 private func undisturbed(_ rounds: [Round]) -> [Round] {
   let best = rounds.map(\.slowestProbe).min() ?? 0
   return rounds.filter { $0.slowestProbe <= best * 1.1 }
@@ -112,7 +112,7 @@ private func sample(_ scenario: Scenario) -> Double {
 func pad(_ text: String, _ width: Int) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
 func right(_ text: String, _ width: Int) -> String { String(repeating: " ", count: max(0, width - text.count)) + text }
 
-/// Two places where they matter.
+/// Shows two decimal places for small values.
 func rounded(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())
   guard value < 100 else { return "\(Int(value.rounded()))" }

@@ -1,13 +1,13 @@
 import UDI
 
-/// Two threads at once, compared with one alone.
+/// Two threads at once, compared with one thread alone.
 func threadScenarios(_ plain: Plain) -> [Scenario] {
   let contexts = (0..<2).map { UDIContext(tag: "\($0)") }
   let objects = contexts.map { _ in Plain() }
   for (context, object) in zip(contexts, objects) { context.bind(object, as: (any Service).self) }
   keepAlive(objects as AnyObject)
   expect("a hit for each thread") { zip(contexts, objects).allSatisfy { $0.link((any Service).self) === $1 } }
-  // Long enough that where the scheduler puts the threads at first does not count.
+  // Long enough that it does not matter where the scheduler puts the threads at first.
   let count = 2_000_000
   let hits = { @Sendable (index: Int) in
     let context = contexts[index]
@@ -21,7 +21,7 @@ func threadScenarios(_ plain: Plain) -> [Scenario] {
     let context = contexts[0]
     for _ in 0..<count { opaque(context.link((any Service).self)) }
   }
-  // Requests of one server: side by side, below one context.
+  // The requests of one server: their scopes are side by side, below one context.
   let server = UDIContext(tag: "server")
   let requestObjects = (0..<2).map { _ in (0..<3).map { _ in Plain() } }
   let requests = { @Sendable (index: Int) in

@@ -1,6 +1,6 @@
-/// Measures the library against a floor in the same run, and fails where a limit is exceeded.
+/// Measures the library against a floor in the same run, and fails if a limit is exceeded.
 ///
-/// Every scenario and the floor are sampled in turn, round after round, so that a noisy machine hits all alike. Usage:
+/// Every scenario and the floor are sampled in turn, round after round, so that noise affects all of them alike. Usage:
 ///
 ///     Compare            all scenarios, a table, exit status 1 where a limit is exceeded
 ///     Compare --quick    only what does not depend on the clock: allocations and memory
@@ -38,10 +38,10 @@ scenarios += all.filter { scenario in
 checkExpectations()
 var failures: [String] = []
 
-// What depends on no clock.
+// What does not depend on the clock.
 let allocationCounts = scenarios.map { allocations(of: $0) }
 for (scenario, count) in zip(scenarios, allocationCounts) where scenario.allocatesNothing && count > 0 {
-  failures.append("\(scenario.name): \(count) allocations an operation")
+  failures.append("\(scenario.name): \(count) allocations per operation")
 }
 let figures = words.isEmpty ? memoryFigures(plain) : []
 for figure in figures where figure.bytes > figure.limit {
@@ -50,7 +50,7 @@ for figure in figures where figure.bytes > figure.limit {
 
 if quick {
   let count = scenarios.count(where: \.allocatesNothing)
-  print("\(count) scenarios that must not allocate, \(figures.count) figures of memory")
+  print("\(count) scenarios that must not allocate, \(figures.count) memory figures")
 } else {
   let table = measure(scenarios)
   print(table.rendered(allocations: allocationCounts))
@@ -61,5 +61,5 @@ for figure in figures {
 }
 for failure in failures { print("OVER THE LIMIT  \(failure)") }
 checkExpectations()
-precondition(floor.load() === plain, "what was measured must have been alive")
+precondition(floor.load() === plain, "the measured object must still be alive")
 exit(failures.isEmpty ? 0 : 1)

@@ -10,7 +10,7 @@ import UDI
 #endif
 
 @Suite struct ConcurrencyTests {
-  /// A `deinit` that does everything that can be done to a tree.
+  /// A `deinit` that does everything that one can do with a tree.
   final class Meddler: UDIObject, Service, Sendable {
     let _attachedContext = UDIAttachment()
     let helper = Plain("helper")
@@ -50,7 +50,7 @@ import UDI
     do { _ = Meddler(depth: 5, done: done).attached(to: context) }
     #expect(done.count == 6, "each one's deinit makes and drops the next")
     #expect(boundHere(context).isEmpty && root.descendants == [context])
-    // Dropped by a lookup's result, by a replaced binding's owner, and by a context that goes.
+    // Released by a lookup's result, by the owner of a replaced binding, and by a context that goes.
     var held: [Meddler] = [Meddler(depth: 0, done: done).attached(to: context)]
     _ = { (found: (any Service)?) in held.removeAll() }(context.link((any Service).self))
     #expect(done.count == 7)
@@ -82,7 +82,7 @@ import UDI
     #expect(tally.count == 100)
   }
 
-  /// Threads move, bind, link and release in one tree; afterwards it is as the last writer left it.
+  /// Threads move, bind, link and release in one tree. Afterwards the tree is as the last writer left it.
   @Test func aStorm() throws {
     let root = UDIContext(tag: "root")
     let hubs = try (0..<4).map { try root.makeChild(tag: "hub \($0)") }
@@ -121,7 +121,7 @@ import UDI
     #expect(root.link((any Other).self) === stable)
   }
 
-  /// While a branch is moved to and fro, a lookup from above both places never misses what is in it.
+  /// While a branch is moved back and forth, a lookup from above both places always finds what is in the branch.
   @Test func aMoveIsOneStep() throws {
     let root = UDIContext(tag: "root")
     let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
@@ -148,7 +148,7 @@ import UDI
     #expect(missed.count == 0)
   }
 
-  /// The same within a scope, into which nobody else sees at any moment, while the scope is moved, too.
+  /// The same within a scope, which nobody outside ever sees into, even while the scope is moved, too.
   @Test func aMoveInAScopeIsOneStep() throws {
     let root = UDIContext(tag: "root")
     let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
@@ -186,7 +186,7 @@ import UDI
     #expect(missed.count == 0 && seen.count == 0)
   }
 
-  /// Objects die on one thread while another looks them up: it gets a live one or nothing.
+  /// Objects die on one thread while another thread looks them up: it gets a live object or nothing.
   @Test func lookupsRaceWithDeath() {
     let context = UDIContext(tag: "context")
     let slot = Mutex<Member?>(nil)
@@ -244,7 +244,7 @@ import UDI
 // MARK: - What went wrong once
 
 @Suite struct ConcurrencyRegressionTests {
-  /// An object's context is exchanged while it looks up something that turns out to be dead.
+  /// An object's context is replaced while the object looks up something that turns out to be dead.
   @Test func contextsGoWhileTheirObjectLooksUp() {
     let member = Member()
     let ended = Tally()
@@ -273,7 +273,8 @@ import UDI
     #expect(member.linkInLine((any Service).self) == nil)
   }
 
-  /// Binding in a full context looks for dead entries, whose objects may be about to die: not under the lock.
+  /// Binding in a full context looks for dead entries, whose objects may be about to die. No object may be released
+  /// under the lock.
   @Test func objectsDieWhileAContextIsSwept() {
     let context = UDIContext(tag: "context")
     let kept = (0..<40).map { _ in Plain() }
@@ -292,7 +293,7 @@ import UDI
     #expect(context.linkAll((any Service).self).count == 40)
   }
 
-  /// What an object bound of others is withdrawn on one thread while the object dies on another.
+  /// One thread withdraws what an object has bound of other objects, while the object dies on another thread.
   @Test func bindersDieWhileTheirBindingsAreWithdrawn() {
     let context = UDIContext(tag: "context")
     let helper = Plain()
@@ -317,7 +318,8 @@ import UDI
 private let underThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
 
 @Suite struct ThreadSanitizerTests {
-  /// What keeps the library's locks from being misread must not hide a race: here is one, in a process of its own.
+  /// The code that keeps the sanitizer from misreading the library's locks must not hide a real race. Here is one, in a
+  /// process of its own.
   @Test(.enabled(if: underThreadSanitizer, "needs swift test --sanitize=thread"))
   func aDeliberateRaceIsReported() async {
     let result = await #expect(processExitsWith: .exitCode(66), observing: [\.standardErrorContent]) {

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import UDI
 
-/// What is not `Sendable` stays on the main actor: each way out that is closed.
+/// What is not `Sendable` stays on the main actor: tests for each way off it that is closed.
 ///
 /// `any Local` and `any Local & Sendable` are one metatype at run time, and so one key.
 @MainActor @Suite struct IsolationTests {
@@ -56,7 +56,7 @@ import UDI
       #expect(missesAll(context, nil) && context.link(SendableLocal.self, named: "n", with: 1) == nil)
       #expect(await Task.detached { missesAll(context, nil) }.value)
       #expect(await Task.detached { context.link(SendableLocal.self, named: "n", with: 1) == nil }.value)
-      // Made by now, for those who may have it.
+      // It is made by now, and lookups that may have it find it.
       #expect(context.link((any Local).self) === counter)
       #expect(context.link((any Local).self, named: "n", with: 1) === counter)
     }
@@ -145,7 +145,7 @@ import UDI
     let elsewhere = await Task.detached { MisuseLog.during { context.link(Reading.self) } }.value
     #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("belongs to the main actor") == true)
     #expect(counter?.count == 0 && context.link(Reading.self)?.count == 1)
-    // Converted by now, and kept.
+    // It is converted by now, and kept.
     #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)
   }
 
@@ -163,7 +163,7 @@ import UDI
     #expect(find(Reading.self, named: "n", with: 5)?.count == 5)
   }
 
-  /// Sendable, all of them, which the program cannot tell when it runs.
+  /// All of them are `Sendable`, but the program cannot see that at run time.
   private struct Hidden: Sendable {}
 
   @Test func theRefusalOfAnArgumentSaysWhatToDo() {
@@ -185,7 +185,7 @@ import UDI
         private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
         """)
     #expect(misuse.allSatisfy { $0.message.contains("nor private") })
-    // What it says to do helps.
+    // Doing what the message says helps.
     #expect(context.link(Reading.self, named: "array", with: [1])?.count == 1)
   }
 
@@ -250,7 +250,7 @@ import UDI
     #expect(context.link((any Local).self) != nil && context.link(SendableLocal.self) == nil)
     let context = context
     #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
-    // A class that is `Sendable` is found as that, even if it was registered as something else.
+    // A class that is `Sendable` is found as such, even if it was registered as something else.
     context.register((any Local).self, named: "n", lifetime: .context) { Safe() }.implements(Safe.self)
     #expect(context.link(Safe.self) === context.link((any Local).self, named: "n"))
   }
@@ -281,7 +281,7 @@ import UDI
           _ = owner.link(Counter.self, with: Argument(mortal: mortal))
         case 8: owner.rules(for: Table.self).inject(\.[Argument(mortal: mortal)])
         case 6:
-          // Nothing else leads to the object.
+          // Nothing else refers to the object.
           let death = mortal.death
           owner.register(Mortal.self, lifetime: .context) { Mortal(death) }
           _ = owner.link(Mortal.self)
@@ -296,11 +296,11 @@ import UDI
   }
 
   @Test func whatAnyoneMayHoldDiesOnTheMainActor() async {
-    // A registration, which holds its provider, and that the closure.
+    // A registration holds its provider, and the provider holds the closure.
     await expectDeathOnMainActor { mortal in
       UDIContext(tag: "gone").register(Mortal.self) { mortal }
     }
-    // A storage of one's own.
+    // A custom storage.
     await expectDeathOnMainActor { mortal in
       let keeper = Keeper()
       let owner = UDIContext(tag: "gone")
@@ -327,7 +327,7 @@ import UDI
     #expect(!shows(counter, in: context.registrations(of: (any Local).self)))
   }
 
-  /// Whether mirrors lead from something to an object.
+  /// Whether one can get from something to an object with mirrors.
   private func shows(_ object: Counter, in start: Any) -> Bool {
     var seen: Set<ObjectIdentifier> = []
     var next: [Any] = [start]
@@ -345,7 +345,8 @@ import UDI
     return false
   }
 
-  /// Makes something `Sendable` that leads to an object which is not, lets go of it on another thread, and waits for the object to die.
+  /// Makes something `Sendable` that refers to an object which is not, releases it on another thread, and waits for the
+  /// object to die.
   private func expectDeathOnMainActor<Holder: Sendable>(
     _ make: (Mortal) -> Holder, sourceLocation: SourceLocation = #_sourceLocation
   ) async {
@@ -356,7 +357,8 @@ import UDI
     for _ in 0..<death.births { #expect(await death.wasOnMainActor, sourceLocation: sourceLocation) }
   }
 
-  /// An explanation holds objects of other types while names describe themselves; until then the main actor has let go of all it had.
+  /// An explanation holds objects of other types while names describe themselves. By then the main actor has released
+  /// all its references.
   @Test func anObjectThatAnExplanationOffersDiesOnTheMainActor() async {
     let death = Death()
     var mortal: Mortal? = Mortal(death)
@@ -365,7 +367,7 @@ import UDI
     async let explanation = Task.detached { [context] in context.explain((any Shown).self) }.value
     await pause.reached
     mortal = nil
-    // What was sent to the main actor before is released before this.
+    // What was sent to the main actor earlier has been released by now.
     await Task.detached { @MainActor in }.value
     pause.end()
     guard case .otherType = await explanation.cause else {
@@ -374,7 +376,7 @@ import UDI
     #expect(await death.wasOnMainActor)
   }
 
-  /// The library looks whether an object is alive, elsewhere, while the main actor lets go of it.
+  /// The library checks on another thread whether an object is alive, while the main actor releases the object.
   @Test(arguments: 0..<9)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
     let death = Death()
@@ -385,7 +387,7 @@ import UDI
     }
     let count = mortals.count
     let other = Plain()
-    // Made of the object, and found elsewhere as long as that lives.
+    // Made from the object, and found elsewhere as long as the object lives.
     let safe = Safe()
     if way == 8 {
       context.register(Mortal.self, lifetime: .weak) { [weak mortal = mortals[0]] in mortal }
@@ -408,7 +410,7 @@ import UDI
     for _ in 0..<count { #expect(await death.wasOnMainActor) }
   }
 
-  /// A storage may hand out what it keeps to nobody but the audit, which only wants to know what it is.
+  /// A storage may hand out what it keeps only to the audit, which only needs to know what it is.
   @Test func whatAStorageTellsAnAuditDiesOnTheMainActor() async {
     let (death, keeper, audit) = (Death(), Keeper(givesAway: true), BindingAudit())
     context.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { Mortal(death) }
@@ -434,14 +436,14 @@ import UDI
     #expect(misuse.map(\.kind) == [.notAttached])
     #expect(misuse.first?.message.contains("is not attached to \"context\"") == true)
     #expect(misuse.first?.message.contains("register a closure that belongs to it") == true)
-    // Each time, and also when another one was attached.
+    // Each time, and even after another object was attached.
     let (other, none) = MisuseLog.during { context.link(Screen.self) }
     #expect(other?.attachedContext === context && none.isEmpty)
     #expect(await Task.detached { MisuseLog.during { context.link(Screen.self) }.1.count }.value == 1)
     #expect(await Task.detached { MisuseLog.during { context.provide(Screen()) }.1.count }.value == 1)
   }
 
-  /// Runs a body on another thread, and has the main actor do something just when the library has loaded an object there.
+  /// Runs a body on another thread. When the library has loaded an object there, has the main actor do something.
   private func look(with body: @escaping @Sendable () -> Void, meanwhile: () -> Void) {
     let (reached, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let looks = Tally()
@@ -464,7 +466,7 @@ import UDI
   }
 }
 
-/// Whether a context finds nothing as `any Local & Sendable`, by any verb.
+/// Whether all verbs find nothing as `any Local & Sendable` in a context.
 private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> Bool {
   typealias SendableLocal = any Local & Sendable
   return MisuseLog.during {
@@ -500,7 +502,7 @@ private final class Table {
   }
 }
 
-/// Not `Sendable`, and takes part.
+/// Not `Sendable`; takes part in the tree.
 private final class LocalMember: UDIObject {
   let _attachedContext = UDIAttachment()
   var attachments = 0
@@ -552,7 +554,7 @@ private final class Box<Content: ~Copyable & Sendable>: Sendable {
 
 private protocol Shown: AnyObject {}
 
-/// Not `Sendable`: it notes on which thread it dies.
+/// Not `Sendable`; notes on which thread it dies.
 private final class Mortal: Local, Shown {
   var count = 0
   let death: Death
@@ -570,7 +572,7 @@ private final class Tool: UDIObject {
   func didAttachContext() {}
 }
 
-/// A name that waits, the first time that it is described, until it may go on.
+/// A name that, when it is first described, waits until it may go on.
 private final class Pause: Hashable, Sendable, CustomStringConvertible {
   private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
   private let isOver = DispatchSemaphore(value: 0)

@@ -2,10 +2,11 @@
   import Testing
   import UDI
 
-  /// Under a lock the library loads weak references, only to see what is alive. Such a reference can become the last one at once, when
-  /// another thread drops all others. It must not be let go of before the lock was given back, because a `deinit` may use the tree.
+  /// Under a lock, the library loads weak references only to check what is alive. Such a reference can suddenly be the
+  /// last one, if another thread drops all others. The library must not release it before it has given the lock back,
+  /// because a `deinit` may use the tree.
   struct ReleaseTests {
-    /// Notes how many locks its thread holds when it dies.
+    /// Notes how many locks its thread holds when the object dies.
     final class Mortal: Service, Other, Loose {
       let label = "mortal"
       let deaths: Locked<[Int]>
@@ -21,7 +22,7 @@
       let root = UDIContext(tag: "root")
       let member = Member()
       let deaths = Locked<[Int]>([])
-      /// All references to the objects that are to die, but the library's.
+      /// All references to the objects that will die, except the library's.
       let held = Locked<[Mortal]>([])
 
       func makeMortal() -> Mortal {
@@ -30,7 +31,8 @@
         return mortal
       }
 
-      /// What is made of the instance under one type is made into another under the next, and so on; all are kept weakly.
+      /// What is made of the instance under one type is converted to another type by the next alias, and so on. All
+      /// results are kept weakly.
       func registerAliases() {
         root.register((any Service).self, lifetime: .weak) { makeMortal() }
           .implements((any Other).self) { _ in makeMortal() }
@@ -38,7 +40,7 @@
       }
     }
 
-    /// Something that loads references to look.
+    /// An operation that loads references only to check them.
     enum Operation: CaseIterable {
       case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
         fresh
@@ -136,13 +138,13 @@
     func loadedToLook(_ operation: Operation) {
       let points = run(operation, droppingAt: nil)
       #expect(points > 0, "it loads nothing")
-      // At each point in turn.
+      // Tries each point in turn.
       for point in 0..<points { run(operation, droppingAt: point) }
     }
 
-    /// Runs an operation, and has another thread drop all references to what it looks at when it comes to a point.
+    /// Runs an operation. When the operation reaches a point, another thread drops all references to what it checks.
     ///
-    /// - Returns: To how many points it comes.
+    /// - Returns: How many points the operation reaches.
     @discardableResult
     private func run(_ operation: Operation, droppingAt point: Int?) -> Int {
       let scene = Scene()
@@ -163,11 +165,11 @@
 
     @Test("So are contexts, whose end takes the tree lock")
     func contexts() async {
-      // In a process of its own, because to release a context under the lock would stop it.
+      // In a process of its own, because releasing a context under the lock would stop the process.
       await #expect(processExitsWith: .success) {
         let root = UDIContext(tag: "root")
         for point in 0..<4 {
-          // The owners of an object: looked at when there is another one, and when the object is attached elsewhere.
+          // The owners of an object are checked when the object gets another owner, and when it is attached elsewhere.
           let member = Member()
           let owners = Locked((0..<2).map { UDIContext(tag: "owner \($0)") })
           owners.withLock { $0 }.forEach { $0.provide(member as any Service, as: (any Service).self) }
@@ -181,7 +183,7 @@
     }
   }
 
-  /// Runs an operation, and has another thread drop contexts when it comes to a point.
+  /// Runs an operation. When it reaches a point, another thread drops contexts.
   private func drop(_ contexts: Locked<[UDIContext]>, at point: Int, _ operation: () -> Void) {
     let points = Tally()
     Schedule.following { reached in

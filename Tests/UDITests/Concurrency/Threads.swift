@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 
-/// Runs some bodies, each on a thread of its own, and waits for all of them.
+/// Runs several bodies, each on a thread of its own, and waits for all of them.
 ///
-/// Not tasks: those share as many threads as there are cores, and bodies that wait for one another need one each.
+/// Not tasks: there are only as many threads for tasks as there are cores, and bodies that wait for one another need
+/// one thread each.
 func onThreads(_ bodies: [@Sendable () -> Void]) {
   let group = DispatchGroup()
   for body in bodies {
@@ -16,7 +17,7 @@ func onThreads(_ bodies: [@Sendable () -> Void]) {
   group.wait()
 }
 
-/// Runs a body on a thread with a stack for deep recursion, or of another size.
+/// Runs a body on a thread with a stack large enough for deep recursion, or of another size.
 func onDeepThread(stackSize: Int = 64 << 20, _ body: @escaping @Sendable () -> Void) {
   let done = DispatchSemaphore(value: 0)
   let thread = Thread {
@@ -28,14 +29,14 @@ func onDeepThread(stackSize: Int = 64 << 20, _ body: @escaping @Sendable () -> V
   done.wait()
 }
 
-/// Runs one body on some threads at once; it is given the thread's number.
+/// Runs one body on several threads at once, and passes it the thread's number.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   onThreads((0..<count).map { index in { body(index) } })
 }
 
 /// A value that threads change one after the other.
 ///
-/// A lock of Foundation's, which the thread sanitizer understands.
+/// A lock of Foundation's, because the thread sanitizer understands it.
 final class Locked<Value: Sendable>: Sendable {
   private let lock = NSLock()
   private nonisolated(unsafe) var value: Value
@@ -54,7 +55,7 @@ final class Journal: Sendable {
   func add(_ entry: String) { entries.withLock { $0.append(entry) } }
 }
 
-/// Where threads wait until some have come; who comes later goes on at once.
+/// A barrier: threads wait until a number of them have come. Later threads go on at once.
 final class Meeting: Sendable {
   private let condition = NSCondition()
   private nonisolated(unsafe) var missing: Int

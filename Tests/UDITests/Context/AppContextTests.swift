@@ -56,7 +56,7 @@ import UDI
     }
   }
 
-  /// In a process of its own, because the process's context is shared by all tests.
+  /// In a process of its own, because all tests share the process's context.
   @Test func theProcessesContextCanBeReplaced() async {
     await #expect(processExitsWith: .success) {
       let first = AppContext

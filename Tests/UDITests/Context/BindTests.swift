@@ -107,7 +107,8 @@ import UDI
     #expect(context.linkAll((any Service & Other & Loose).self).map(\.label) == ["plain"])
   }
 
-  /// `any Error` boxes its value, class or not: the words of a stored one are not those of a reference.
+  /// `any Error` boxes its value, whether it is a class or not, so the words of a stored `any Error` are not those of a
+  /// reference.
   @Test func classesThatAreErrors() {
     final class Trouble: Error, Sendable { let code = 7 }
     let context = UDIContext(tag: "context")
@@ -119,7 +120,8 @@ import UDI
     #expect(context.link((any Error).self) == nil)
   }
 
-  /// Two types with one string are one dependency. What was stored as the one must be cast to be read as the other.
+  /// Two types with the same string are one dependency. What was stored as one type must be cast to be read as the
+  /// other.
   @Test func typesThatReadTheSame() throws {
     final class Box<Content>: Sendable, Loose { let label = "box" }
     typealias Escaping = Box<(@escaping () -> Void) -> Void>
@@ -180,5 +182,5 @@ extension Plain: CustomStringConvertible, CustomDebugStringConvertible {
 
 struct ValueType: Loose { let label = "value" }
 
-/// A value whose only word is a reference: like one in memory, but not one.
+/// A value whose only word is a reference. In memory it looks like a reference, but it is none.
 struct Wrapper: Sendable { let reference: Plain }

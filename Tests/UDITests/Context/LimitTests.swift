@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UDI
 
-/// Sizes that nobody has, to know that there is no cliff before. A chain of 100,000 is in `TreeTests`.
+/// Sizes that nobody needs, to be sure that nothing breaks before. A chain of 100,000 contexts is in `TreeTests`.
 @Suite(.serialized) struct LimitTests {
   @Test("A context with 1,000,000 children")
   func fanOut() throws {

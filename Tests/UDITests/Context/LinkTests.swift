@@ -63,7 +63,7 @@ import UDI
     #expect(family.found(from: "a2", .ancestors) == nil)
   }
 
-  /// Below as `descendants`; where that finds nothing, of each context above what it has itself.
+  /// Below, the same as `descendants`; if nothing is there, what each context above has itself.
   @Test func lineageGoesDownThenUp() throws {
     let family = try Family()
     #expect(family.all(from: "a", .lineage) == family.all(from: "a", .descendants) + ["root"])
@@ -220,7 +220,7 @@ import UDI
     #expect(root.link((any Service).self) == nil && branch.link((any Service).self) === deep)
   }
 
-  /// Around the sizes at which the index changes how it stores siblings, leaving from the front and from the end.
+  /// Around the numbers at which the index changes how it stores siblings, removing from the front and from the end.
   @Test(arguments: [1, 2, 3, 63, 64, 65, 66, 100, 129, 257], [false, true])
   func siblingsInAllSizes(count: Int, fromTheEnd: Bool) throws {
     let root = UDIContext(tag: "root")
@@ -241,7 +241,8 @@ import UDI
     #expect(root.link((any Service).self) == nil)
   }
 
-  /// More siblings with one key than fit into a block of the index, leaving from the front, the end and between.
+  /// More siblings with one key than fit into a block of the index, removing from the front, from the end and in
+  /// between.
   @Test func manySiblings() throws {
     let root = UDIContext(tag: "root")
     let services = (0..<2000).map { Plain("\($0)") }

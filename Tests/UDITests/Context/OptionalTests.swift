@@ -1,8 +1,8 @@
 import Testing
 import UDI
 
-/// Code that takes an optional by mistake, and was compiled in spite of the warning, does what it always did: the optional is a type like
-/// any other. `.ci/refused` checks the warnings.
+/// Code that uses an optional by mistake, and was compiled despite the warning, behaves as before: the optional is a
+/// type like any other. `.ci/refused` checks the warnings.
 @Suite struct OptionalTests {
   let context = UDIContext(tag: "context")
 
@@ -36,7 +36,7 @@ private final class Souvenir: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-// What is deprecated gets no warning where it is called as what a protocol requires.
+// A deprecated function gives no warning if it is called through a protocol requirement.
 
 private protocol Mistaken {
   func provide() throws -> Int

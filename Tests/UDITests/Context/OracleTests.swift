@@ -3,15 +3,15 @@ import Testing
 import TreeModel
 import UDI
 
-/// Random operations on real trees, each answer compared with the oracle's.
+/// Random operations on real trees. Each answer is compared with the oracle's.
 ///
-/// The seed is printed, and `UDI_SEED` repeats a run; `UDI_OPERATIONS` sets the length of one.
+/// The seed is printed, and `UDI_SEED` repeats a run. `UDI_OPERATIONS` sets the length of a run.
 @Suite struct OracleTests {
   static let environment = ProcessInfo.processInfo.environment
   static let operations = environment["UDI_OPERATIONS"].flatMap { Int($0) } ?? 240_000
   static let seed = environment["UDI_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000)
 
-  /// Small trees meet every special case often, large ones have every shape.
+  /// Small trees often meet every special case; large trees have every shape.
   @Test(arguments: [4, 12, 40, 150, 400, 1000])
   func randomOperations(maximumSize: Int) {
     let seed = Self.seed + UInt64(maximumSize)

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 import UDI
 
-/// What is not `Sendable`, so that the verbs of the main actor are called.
+/// Not `Sendable`, so that the verbs of the main actor are called.
 private protocol Domestic: AnyObject {}
 @MainActor private final class Cat: Domestic {}
 
-/// Asks by its verbs.
+/// Asks with its verbs.
 @MainActor private final class Asker: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   var service: (any Service)?
@@ -14,7 +14,7 @@ private protocol Domestic: AnyObject {}
   func didAttachContext() {}
 }
 
-/// Asks by wrappers, which take the search where they are declared.
+/// Asks with wrappers, which take the search in their declaration.
 @MainActor private final class Declaring: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var linked: (any Service)?
@@ -41,11 +41,11 @@ private protocol Domestic: AnyObject {}
   func didAttachContext() {}
 }
 
-/// Nobody outside can see into a scope.
+/// Nobody outside sees into a scope.
 @MainActor @Suite struct ScopeTests {
   /// A way to ask for a dependency.
   struct Way: CustomTestStringConvertible {
-    /// As `API/UDI.txt` names it.
+    /// The name in `API/UDI.txt`.
     let symbol: String
     let finds: @MainActor (UDIContext, UDISearch?) async throws -> Bool
 
@@ -62,7 +62,7 @@ private protocol Domestic: AnyObject {}
   private static let made: UDIName = "made"
   private static let withNumber: UDIName = "with a number"
 
-  /// Each verb and wrapper as often as there are overloads of it: first for what is `Sendable`, then for what is not.
+  /// Each verb and wrapper appears once for each of its overloads: first for what is `Sendable`, then for what is not.
   nonisolated static let ways: [Way] =
     linking + linkingAll + making + requiring + waiting + explaining + objectsLinking + objectsMaking + objectsWaiting
     + objectsExplaining + wrappers + rules
@@ -168,7 +168,7 @@ private protocol Domestic: AnyObject {}
     },
   ]
 
-  /// Whether what is waited for comes.
+  /// Whether the awaited dependency comes.
   private static func comes(to context: UDIContext, _ wait: @escaping @MainActor () async -> Any?) async -> Bool {
     let task = Task { await wait() != nil }
     await settle([context])
@@ -379,7 +379,7 @@ private protocol Domestic: AnyObject {}
 
   // MARK: What each finds
 
-  /// root → (window → (scope → inside), beside → below), and everything there is in the scope.
+  /// root → (window → (scope → inside), beside → below), with everything in the scope.
   struct Family {
     let root = UDIContext(tag: "root")
     let window, scope, inside, beside, below: UDIContext
@@ -423,7 +423,7 @@ private protocol Domestic: AnyObject {}
     }
   }
 
-  /// `Required` stops the program where something is missing.
+  /// `Required` stops the program if something is missing.
   @Test func requiredIsFoundFromInsideAlone() async throws {
     final class Strict: UDIObject {
       let _attachedContext = UDIAttachment()
@@ -445,10 +445,10 @@ private protocol Domestic: AnyObject {}
     let interface = try String(contentsOf: project.appending(path: "API/UDI.txt"), encoding: .utf8)
     var listed: [String: Int] = [:]
     for line in interface.split(separator: "\n") where line.contains("search: UDISearch?") {
-      // The deprecated forms, which warn of an optional, look up as the others do.
+      // The deprecated forms, which warn about an optional, look up as the others do.
       if line.contains("Wrapped?.Type") { continue }
       let symbol = String(line.prefix(while: { $0 != " " }).dropLast())
-      // Those make contexts; and what is missing for `Required` ends the program.
+      // These make contexts. And `Required` ends the program if something is missing.
       let others = ["UDIContext.makeChild", "UDIContext.makeScope", "UDIContext.withScope", "Required."]
       if !others.contains(where: symbol.hasPrefix) { listed[symbol, default: 0] += 1 }
     }
@@ -533,7 +533,7 @@ private protocol Domestic: AnyObject {}
     #expect(session.link((any Service).self) != nil)
   }
 
-  /// What is open and further away is told of before what is nearer and closed.
+  /// The explanation prefers what is open and further away to what is nearer but closed.
   @Test func explanationsPreferWhatIsOpen() throws {
     let root = UDIContext(tag: "App")
     let shop = try root.makeChild(tag: "Shop")
@@ -571,7 +571,8 @@ private protocol Domestic: AnyObject {}
 
   // MARK: Watchers
 
-  /// A consumer outside is not even woken by what happens in a scope: if it were, it would be given another instance.
+  /// What happens in a scope does not even wake a consumer outside. If it did, the consumer would be given another
+  /// instance.
   @Test func consumersOutsideAreNotToldOfWhatHappensInside() async throws {
     let family = try Family()
     family.root.register((any Service).self) { Plain("outside") }
@@ -591,7 +592,7 @@ private protocol Domestic: AnyObject {}
     for follower in outside + [inside] { await follower.end() }
   }
 
-  /// A reset says of each key whose instance it drops that there is something new to find: in a scope, to those inside.
+  /// A reset announces a change for each key whose instance it drops. In a scope, only consumers inside are notified.
   @Test func consumersOutsideAreNotToldOfAReset() async throws {
     let root = UDIContext(tag: "root")
     let scope = try root.makeScope(tag: "scope")
@@ -608,7 +609,7 @@ private protocol Domestic: AnyObject {}
     for follower in [outside, inside] { await follower.end() }
   }
 
-  /// A set-up block in a scope runs before lookups from inside, and before none from outside.
+  /// A set-up block in a scope runs before lookups from inside, but not before lookups from outside.
   @Test func setUpsOfAScopeAreNotRunFromOutside() throws {
     let family = try Family()
     let runs = Tally()

@@ -3,11 +3,11 @@ import TreeModel
 
 @testable import UDI
 
-/// How pending set-ups are found: in breadth-first order, and without walking over the tree.
+/// How the library finds pending set-ups: in breadth-first order, and without walking the tree.
 @Suite struct SetUpIndexTests {
   // MARK: What a lookup looks at
 
-  /// What a body has lookups on this thread look at on their way to set-ups.
+  /// The nodes that lookups on this thread visit on their way to set-ups while a body runs.
   func steps(_ body: () throws -> Void) rethrows -> Int {
     PerThread.prepare()
     let before = PerThread.resolution.object.setUpSteps
@@ -45,7 +45,7 @@ import TreeModel
       try root.makeChild(tag: "\(index)").setUp { context in
         runs.add()
         _ = try? context.makeChild(tag: "below").setUp { _ in runs.add() }
-        // The thread is in the middle of this block, and passes it by.
+        // The thread is running this block, so the lookup skips it.
         _ = context.link((any Service).self, search: .local)
       }
     }
@@ -54,7 +54,7 @@ import TreeModel
     #expect(steps <= 16 * count, "\(steps) steps for \(2 * count) blocks")
   }
 
-  /// A block that looks up from the root has the others run inside it; it is the only one that is passed by.
+  /// A block that looks up from the root makes the other blocks run inside it. The lookup skips only that block itself.
   @Test(arguments: [200, 800]) func stepsAreLinearInsideABlock(count: Int) throws {
     let root = UDIContext(tag: "root")
     let runs = Tally()
@@ -65,7 +65,7 @@ import TreeModel
     #expect(steps <= 16 * count, "\(steps) steps for \(count) blocks")
   }
 
-  /// A block of the main actor that has not run does not make lookups elsewhere walk over the tree.
+  /// A block of the main actor that has not run does not make lookups elsewhere walk the tree.
   @Test func aBlockThatCannotRunCostsTheSameInAnyTree() throws {
     for count in [10, 2000] {
       let root = UDIContext(tag: "root")
@@ -86,7 +86,7 @@ import TreeModel
 
   // MARK: The order
 
-  /// A tree whose contexts have set-up blocks that bind something, and what a plain breadth-first search says of it.
+  /// A tree whose contexts have set-up blocks that bind something, and the answer of a plain breadth-first search.
   final class Model {
     struct Pending {
       let id: Int
@@ -111,7 +111,7 @@ import TreeModel
 
     static func name(_ key: Int) -> UDIName { UDIName(key) }
 
-    /// Runs what may run here; whether the context then answers.
+    /// Runs what may run here; returns whether the context then answers.
     private func visit(_ context: UDIContext, _ key: Int?) -> Bool {
       let (now, later) = (pending[context] ?? []).partitioned { isOnMainActor || !$0.isOnMainActor }
       pending[context] = later
@@ -161,7 +161,7 @@ import TreeModel
       if block.isOnMainActor { context.setUp { @MainActor in body($0) } } else { context.setUp(body) }
     }
 
-    /// Does something, and says what was not as expected.
+    /// Makes a change, and returns what was not as expected.
     func step() throws -> String? {
       let context = contexts.randomElement(using: &random)!
       switch Int.random(in: 0..<12, using: &random) {
@@ -179,7 +179,7 @@ import TreeModel
         context.unbind((any Service).self, named: Self.name(key))
         bound[context]?.remove(key)
       case 9:
-        // Everything below, whatever is found on the way.
+        // Everything below, whatever the search finds on the way.
         _ = breadthFirst(context).map { visit($0, nil) }
         _ = context.linkAll((any Service).self, search: .descendants)
       default:
@@ -252,7 +252,8 @@ import TreeModel
     #expect(steps == 0)
   }
 
-  /// What is dead is no answer: a set-up behind it runs before anything that is further away is found.
+  /// A dead binding is no answer: the set-up block behind it runs before the lookup finds anything that is further
+  /// away.
   @Test func aDeadBindingHidesNoSetUp() throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
@@ -266,7 +267,7 @@ import TreeModel
     #expect(root.link((any Service).self) === near)
   }
 
-  /// The same upwards, where the block is in a context above the dead binding.
+  /// The same upwards, if the block is in a context above the dead binding.
   @Test func aDeadBindingHidesNoSetUpAbove() throws {
     let root = UDIContext(tag: "root")
     let parent = try root.makeChild(tag: "parent")
@@ -283,7 +284,7 @@ import TreeModel
     }
   }
 
-  /// The same where arguments are given, or another instance is wanted.
+  /// The same if arguments are given, or a fresh instance is wanted.
   @Test(arguments: [UDISearch.descendants, .ancestors])
   func aDeadBindingHidesNoSetUpFromOtherVerbs(_ search: UDISearch) throws {
     for isFresh in [false, true] {

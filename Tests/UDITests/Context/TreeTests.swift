@@ -89,7 +89,7 @@ import UDI
     #expect(!a.removeFromParent())
     #expect(root.children.isEmpty && a.parent == nil)
     #expect(a.children == [deep] && deep.root === a)
-    // What was removed can be added again, under the same tag.
+    // A removed context can be added again, under the same tag.
     try root.addChild(a)
     #expect(deep.path == ["a", "deep"])
   }
@@ -159,14 +159,15 @@ import UDI
     #expect(Set([context, context, UDIContext(tag: "same")]).count == 2)
   }
 
-  /// Nothing recurses over depth: building, searching, printing and releasing take no stack.
+  /// Nothing recurses over depth: building, searching, printing and releasing a deep tree use little stack.
   @Test func aChainOf100_000() throws {
     let depth = 100_000
     let service = Plain()
     var root: UDIContext? = UDIContext(tag: "\(depth)")
     root?.bind(service, as: (any Service).self)
     weak let last = root
-    // From below: while another test audits its leaks, each context that is made asks all above it whether they are audited.
+    // Built from below, because while another test audits its leaks, each new context asks all contexts above it
+    // whether they are audited.
     for level in (0..<depth).reversed() {
       let above = UDIContext(tag: "\(level)")
       try above.addChild(try #require(root))
@@ -186,7 +187,7 @@ import UDI
       #expect(text.split(separator: "\n").count == depth + 2)
       #expect(
         text.hasSuffix("(\(depth)) ▸ \(depth)\n" + String(repeating: "  ", count: 33) + "• UDITests.Service: Plain"))
-      // Moving the far end and back works on every level above.
+      // Moving the far end and back changes every level above.
       let half = try #require(root.find("\(depth / 2)"))
       half.removeFromParent()
       #expect(root.link((any Service).self) == nil)
@@ -198,7 +199,7 @@ import UDI
   }
 
   @Test func aReleasedTreeLetsGoInTheOrderOfItsLevels() throws {
-    // A context that somebody holds survives its parent, with its own branch.
+    // A context that somebody holds survives its parent, together with its own branch.
     var root: UDIContext? = UDIContext(tag: "root")
     let kept = try #require(try root?.makeChild(tag: "a").makeChild(tag: "kept"))
     weak let below = try kept.makeChild(tag: "below")

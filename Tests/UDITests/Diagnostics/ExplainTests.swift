@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UDI
 
-/// `explain`: the cause, on the first line, of each mistake that people make.
+/// `explain`: the first line gives the cause of each mistake that people make.
 struct ExplainTests {
   let root = UDIContext(tag: "App")
   let shop: UDIContext

@@ -2,17 +2,17 @@ import Foundation
 import Testing
 import UDI
 
-/// What is told of a provider whose factory failed the last time it ran.
+/// What explanations say about a provider whose factory failed the last time it ran.
 struct FailureTests {
   let root = UDIContext(tag: "App")
   let file = #fileID
 
-  /// An error as a server reports it.
+  /// An error as servers report it.
   struct Refused: Error, CustomStringConvertible {
     var description = "connection refused"
   }
 
-  /// What a factory does, one call after the other: true for an instance, false for an error.
+  /// What a factory does, one call after another: true makes an instance, false throws an error.
   final class Plan: Sendable {
     private let next: Locked<[Bool]>
     init(_ outcomes: [Bool]) { next = Locked(outcomes.reversed()) }
@@ -58,7 +58,7 @@ struct FailureTests {
 
   @Test("It is told where nothing is recorded, as in release builds")
   func withoutRecords() async {
-    // In a process of its own: the switch is for all of it.
+    // In a process of its own, because the switch affects the whole process.
     await #expect(processExitsWith: .success) {
       UDIRecording.isOn = false
       UDIReporter.process = .silent
@@ -159,7 +159,7 @@ struct FailureTests {
       let (looks, other) = (Tally(), Plain())
       root.bind(other, as: (any Service).self)
       Schedule.following({ point in
-        // The tree lock is held now. Only a failure takes the time.
+        // The tree lock is held here. Only a failure takes the time.
         guard point == .loadedToLook, looks.count == 0 else { return }
         looks.add()
         Thread.detachNewThread {
@@ -218,7 +218,7 @@ struct FailureTests {
       init(_ root: UDIContext) { self.root = root }
       deinit { root.unbind((any Other).self) }
       var description: String {
-        // On another thread, which would wait for a lock that this one held.
+        // On another thread, which would wait for a lock that this thread held.
         onThreads(1) { [root] _ in
           let plain = Plain()
           root.bind(plain, as: (any Other).self)

@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-/// The way from who asked to what is missing, in errors and in reports.
+/// The way from whoever asked to what is missing, in errors and in reports.
 struct LinkErrorTests {
   let root = UDIContext(tag: "App")
   let file = #fileID

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UDI
 
-/// What is told of bindings that are gone, and what is told where nothing was recorded of them.
+/// What explanations say about bindings that are gone, and what they say if nothing was recorded about them.
 struct RecordTests {
   let root = UDIContext(tag: "App")
   let shop: UDIContext
@@ -101,7 +101,7 @@ struct RecordTests {
         """))
     let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error?.description.hasPrefix(expected) == true)
-    // When it has died as well, the later one's death is what counts.
+    // If the later one has died as well, its death is what counts.
     weak let observed = first
     first = nil
     #expect(observed == nil)
@@ -148,7 +148,7 @@ struct RecordTests {
     #expect(explanation.description.contains("less than a second ago and still alive, bound at"))
     let data = try JSONEncoder().encode(explanation)
     #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
-    // What it says to do helps, and there is nothing to tell then.
+    // Doing what the explanation says helps, and then there is nothing to explain.
     shop.multiBind(plain, as: (any Service).self)
     account.unbind((any Service).self)
     #expect(shop.link((any Service).self) === plain)
@@ -200,7 +200,7 @@ struct RecordTests {
     }
     #expect(observed == nil)
     #expect(root.explain((any Service).self).contexts[0].findings.allSatisfy { !$0.isAlive })
-    // The last reference is let go of while threads look at the record.
+    // The last reference is dropped while threads read the record.
     for _ in 0..<50 {
       let holder = Locked<Farewell?>(Farewell { [root] in root.bind(Plain(), as: (any Other).self) })
       if let last = holder.withLock({ $0 }) { root.bind(last, as: (any Service).self) }
@@ -236,7 +236,7 @@ struct RecordTests {
     }
   #endif
 
-  /// `Duration` is coded as the upper and the lower half of its attoseconds.
+  /// `Duration` is encoded as the upper and the lower half of its attoseconds.
   @Test(
     "What was decoded may say anything",
     arguments: [
@@ -255,7 +255,7 @@ struct RecordTests {
 
   @Test("Records can be switched off, are bounded, and keep nothing alive")
   func records() async {
-    // In a process of its own: the switch is for all of it.
+    // In a process of its own, because the switch affects the whole process.
     await #expect(processExitsWith: .success) {
       let root = UDIContext(tag: "App")
       precondition(UDIRecording.isOn, "the default in debug builds")
@@ -290,7 +290,7 @@ struct RecordTests {
 
   @Test("Where nothing is recorded, the first line says what cannot be known, and the explanation is marked")
   func withoutRecords() async {
-    // In a process of its own: the switch is for all of it.
+    // In a process of its own, because the switch affects the whole process.
     await #expect(processExitsWith: .success) {
       let missing =
         "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know."
@@ -303,7 +303,7 @@ struct RecordTests {
       #expect(!explanation.wasRecording)
       #expect(firstLine(of: explanation) == "No UDITests.Service is registered in this tree now. \(missing)")
       #expect(explanation.advice?.hasPrefix("If one was bound, hold it") == true)
-      // Each of these may be another cause than the true one.
+      // Each of these might look like the cause, but is not.
       let plain = Plain()
       root.bind(plain, as: (any Service).self, named: "x")
       #expect(firstLine(of: root.explain((any Service).self)).hasSuffix(missing))
@@ -316,7 +316,7 @@ struct RecordTests {
         #expect(error?.description.contains("which has no UDITests.Alpha. \(missing)") == true)
         #expect(error?.explanation.wasRecording == false)
       }
-      // What is found dead, or alive, is known.
+      // What is found, dead or alive, is known without a record.
       do { root.bind(Plain(), as: (any Loose).self) }
       #expect(!firstLine(of: root.explain((any Loose).self)).contains("recorded"))
       #expect(!firstLine(of: root.explain(Plain.self)).contains("recorded"))

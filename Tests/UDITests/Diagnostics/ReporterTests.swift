@@ -69,7 +69,7 @@ import UDI
     #expect(throws: Stop.self) { try withReporter(.silent) { () throws(Stop) in throw Stop() } }
   }
 
-  /// In a process of its own: the process's reporter is shared by all tests.
+  /// In a process of its own, because all tests share the process's reporter.
   @Test func theProcessesReporterCanBeReplaced() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { UDIReporter.standardError.forward($0) }

@@ -3,7 +3,7 @@ import UDI
 
 private protocol Hidden: Sendable {}
 
-/// The hint that what was asked for is registered as another type, where only a provider can tell.
+/// The hint that the dependency is registered under another type, in cases where only a provider can tell.
 struct TypeConformanceTests {
   protocol Sending: Sendable {}
   protocol Receiving: AnyObject, Sendable {}
@@ -21,7 +21,7 @@ struct TypeConformanceTests {
   let root = UDIContext(tag: "App")
   let file = #fileID
 
-  /// Whether an explanation of the one type tells of a provider of the other, which makes nothing meanwhile.
+  /// Whether an explanation of one type mentions a provider of the other type, without making anything.
   private func hints<Registered: Sendable, Wanted: Sendable>(_ registered: Registered.Type, _ wanted: Wanted.Type)
     -> Bool
   {
@@ -82,7 +82,7 @@ struct TypeConformanceTests {
   func unknown() {
     #expect(!hints(Sealed.self, (any Hidden).self))
     #expect(!hints(Box<Int>.self, (any Holding<Int>).self))
-    // The factory decides what it makes, and has not been asked.
+    // The factory decides what it makes, and nobody has asked it yet.
     #expect(!hints((any Receiving).self, (any Sending).self))
   }
 
@@ -112,7 +112,7 @@ struct TypeConformanceTests {
       Issue.record("the object is one")
       return
     }
-    // And bound there, which comes first.
+    // There is also a binding, which comes first.
     let desk = Desk()
     root.bind(desk, as: (any Receiving).self)
     #expect(root.explain((any Sending).self).cause == .notRegistered)

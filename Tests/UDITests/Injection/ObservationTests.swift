@@ -6,7 +6,7 @@ import UDI
   var items: [String] = []
 }
 
-/// Observable itself: what it links is no state of its own.
+/// Observable itself, but what it links is not part of its observable state.
 @MainActor @Observable private final class Checkout: @MainActor UDIObject {
   @ObservationIgnored let _attachedContext = UDIAttachment()
   @ObservationIgnored @Linked var basket: Basket?

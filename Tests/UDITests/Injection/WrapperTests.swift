@@ -77,7 +77,7 @@ private actor Desk: UDIObject {
         context.bind(service, as: (any Service).self)
         #expect(consumer[keyPath: property] === service)
       }
-      // Held by `@Linked` alone.
+      // Only `@Linked` holds it.
       #expect((watched != nil) == (property == \.linked))
       #expect((consumer[keyPath: property] != nil) == (property == \.linked))
       consumer[keyPath: property] = nil
@@ -92,7 +92,7 @@ private actor Desk: UDIObject {
     }
     #expect(watched != nil && consumer.required === watched)
     withAppContext(context) { #expect(consumer.app === watched) }
-    // Attached elsewhere it lets go with the next read.
+    // After being attached elsewhere, it lets go at the next read.
     let (other, next) = (UDIContext(tag: "other"), Plain("next"))
     other.bind(next, as: (any Service).self)
     consumer.attachedContext = other
@@ -118,7 +118,7 @@ private actor Desk: UDIObject {
     #expect(consumer.linked == nil && consumer.weakly == nil && consumer.inLine == nil)
     other.bind(newer, as: (any Service).self)
     #expect(consumer.linked === newer && consumer.weakly === newer)
-    // The same context once more is an attachment, too.
+    // Attaching it to the same context once more counts, too.
     other.bind(service, as: (any Service).self)
     consumer.attachedContext = other
     #expect(consumer.linked === service && consumer.weakly === service)
@@ -179,7 +179,7 @@ private actor Desk: UDIObject {
     }
   }
 
-  /// What the hook read while a provider made the object is what it reads later.
+  /// What the hook read while a provider made the object is also what the object reads later.
   @Test func whatWasLinkedWhileTheObjectWasMadeIsKept() throws {
     context.register((any Service).self, lifetime: .unique) { Made("made") }
     context.register(Early.self, lifetime: .context) { context in Early().attached(to: context) }
@@ -196,7 +196,7 @@ private actor Desk: UDIObject {
     #expect(output.contains("property of a LocalConsumer: UDITests.Local is not Sendable"))
   }
 
-  /// The property is free while the lookup runs, and while the old value dies.
+  /// The property can be accessed while the lookup runs, and while the old value dies.
   @Test func nothingIsHeldWhileOthersRun() {
     let consumer = Consumer().attached(to: context)
     nonisolated(unsafe) let unchecked = consumer
@@ -252,7 +252,7 @@ private actor Desk: UDIObject {
     context.register((any Service).self, lifetime: .unique) { Made("made") }
     let first = consumer.linked
     #expect(first is Made && consumer.linked === first && consumer.inLine !== consumer.inLine)
-    // Nobody holds what a weak property was given.
+    // A weak property does not hold the value that it was given.
     #expect(consumer.weakly is Made)
   }
 }

@@ -13,14 +13,14 @@ private enum Cellar {
   final class Item<Content>: Shelf.Thing {}
 }
 
-/// The same name as a type of the standard library.
+/// Has the same name as a type of the standard library.
 private final class Set: Shelf.Thing {}
 
 /// Is not `Sendable`.
 private protocol Errand: AnyObject {}
 private final class Shopping: Errand {}
 
-// Keys that are declared once, next to what they are for.
+// Keys that are declared once, next to what they stand for.
 extension UDIKey<any Service> {
   fileprivate static var service: Self { Self() }
   fileprivate static var backup: Self { Self(named: "backup") }
@@ -88,7 +88,7 @@ extension UDIKey<any Errand> {
     #expect(types.allSatisfy { TypeIdentity.of($0).name == String(reflecting: $0) })
   }
 
-  /// The text is had from the runtime, which says the same in less time.
+  /// The runtime gives the same text in less time.
   @Test func theNameOfATypeIsWhatStringReflectingSays() {
     struct Local<Value> {}
     let types: [Any.Type] = unsafe [
@@ -151,7 +151,7 @@ extension UDIKey<any Errand> {
     #expect(context.link((any Service).self, named: "tab \(number + 1)") == nil)
   }
 
-  /// NaN is not equal to itself, but a name made of it is.
+  /// NaN is not equal to itself, but a name made of it equals another such name.
   @Test func aNameOfWhatIsNotEqualToItself() throws {
     let context = UDIContext(tag: "context")
     let (first, second) = (Plain(), Plain())
@@ -185,14 +185,14 @@ extension UDIKey<any Errand> {
     for (name, service) in zip(names, services) { #expect(context.link((any Service).self, named: name) === service) }
   }
 
-  /// A name that hashes as all others of its type do.
+  /// A name with the same hash as all other names of its type.
   struct Clash: Hashable, Sendable {
     let value: Int
     init(_ value: Int) { self.value = value }
     func hash(into hasher: inout Hasher) {}
   }
 
-  /// Names that all hash alike are still told apart, and found in every direction.
+  /// Names with equal hashes are still distinguished, and found in every direction.
   @Test func collidingNames() throws {
     let root = UDIContext(tag: "root")
     let middle = try root.makeChild(tag: "middle")
@@ -225,7 +225,7 @@ extension UDIKey<any Errand> {
       middle.bind(services[index], as: (any Service).self, named: names[index])
       expectAll("with \(index) again")
     }
-    // In a context of one's own that has another name with that hash.
+    // From a context that itself has another name with that hash.
     leaf.multiBind(services[0], as: (any Service).self, named: UDIName(Clash(100)))
     #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
     #expect(leaf.link((any Service).self, named: names[4]) === services[4])
@@ -263,7 +263,7 @@ extension UDIKey<any Errand> {
     #expect(context.link((any Service).self, named: UDIName(Curious(context: context))) === service)
   }
 
-  /// Interned names go with the last binding that has them.
+  /// Interned names go with the last binding that uses them.
   @Test func namesLeaveNothingBehind() {
     final class Token: Hashable, Sendable {
       static func == (left: Token, right: Token) -> Bool { left === right }
@@ -286,7 +286,8 @@ extension UDIKey<any Errand> {
     #expect(observed == nil)
   }
 
-  /// The last reference to a name may be a binding's, and the name's `deinit` may use the library: no lock is held then.
+  /// A binding may hold the last reference to a name, and the name's `deinit` may use the library: no lock is held
+  /// then.
   @Test func aDyingNameUsesTheLibrary() {
     let elsewhere = UDIContext(tag: "elsewhere")
     let service = Plain()
@@ -303,7 +304,7 @@ extension UDIKey<any Errand> {
     }
     do {
       let (context, other) = (UDIContext(tag: "context"), UDIContext(tag: "other"))
-      // Bound again, taken back, moved, dead and found so.
+      // Bound again, withdrawn, moved, and found dead.
       for value in [0, 0, 1, 2] { context.bind(service, as: (any Service).self, named: name(value)) }
       context.unbind((any Service).self, named: name(0))
       other.bind(service, as: (any Service).self, named: name(1))
@@ -314,7 +315,7 @@ extension UDIKey<any Errand> {
       let before = alive.load(ordering: .relaxed)
       #expect(before > 0, "what is bound keeps its name")
     }
-    // Another test's leak audit may hold a binding for the moment that it looks at it.
+    // Another test's leak audit may briefly hold a binding while it checks the binding.
     var tries = 0
     while alive.load(ordering: .relaxed) > 0, tries < 1_000_000 {
       sched_yield()
@@ -324,7 +325,7 @@ extension UDIKey<any Errand> {
     #expect(after == 0)
   }
 
-  /// Even where the only other binding with the name goes while the names are compared, and the context takes none.
+  /// Even if the only other binding with the name goes while the names are compared, and the context takes none.
   @Test func aRefusedNameUsesTheLibrary() {
     let elsewhere = UDIContext(tag: "elsewhere")
     let service = Plain()

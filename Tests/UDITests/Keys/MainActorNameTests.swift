@@ -3,9 +3,9 @@ import Testing
 
 @testable import UDI
 
-/// Names that are made of values of the main actor's.
+/// Names made from values that belong to the main actor.
 @Suite struct MainActorNameTests {
-  /// Not `Sendable`. It notes what is called, and where it dies.
+  /// Not `Sendable`. Notes which of its methods are called, and where it dies.
   final class Color: Hashable, CustomStringConvertible {
     let shade: Int
     let calls: Tally
@@ -30,14 +30,15 @@ import Testing
       return left.shade == right.shade
     }
 
-    /// Ten hash alike. No test uses another one's: they run at the same time, and what hashes alike is compared.
+    /// Ten values share a hash. No test uses another test's values, because tests run at the same time, and values with
+    /// equal hashes are compared.
     func hash(into hasher: inout Hasher) {
       calls.add()
       hasher.combine(shade / 10)
     }
   }
 
-  /// Equal to everything of its kind, and of another type.
+  /// Equal to all values of its kind, but of another type.
   final class Sound: Hashable {
     static func == (left: Sound, right: Sound) -> Bool { true }
     func hash(into hasher: inout Hasher) { hasher.combine(0) }
@@ -64,7 +65,7 @@ import Testing
     #expect(make(Double.nan) != make(Double.nan))
   }
 
-  /// Whatever is done with a name elsewhere, its value is not asked.
+  /// Whatever is done with a name elsewhere, its value is not used.
   @MainActor @Test func nothingIsCalledAfterwards() async {
     let calls = Tally()
     let (name, equal, other) = (UDIName(Color(11, calls)), UDIName(Color(11, calls)), UDIName(Color(12, calls)))
@@ -85,7 +86,7 @@ import Testing
     #expect(calls.count == before)
   }
 
-  /// The last name that has it dies elsewhere.
+  /// The last name with this value dies elsewhere.
   @Test func theValueIsReleasedOnTheMainActor() async {
     for shade in 0..<20 {
       let isOnMainActor = await withCheckedContinuation { continuation in
@@ -103,7 +104,7 @@ import Testing
     UDIName(Color(shade, onDeath: onDeath))
   }
 
-  /// What nobody uses any more leaves nothing in the table.
+  /// Values that nobody uses any more leave nothing in the table.
   @MainActor @Test func namesLeaveNothingBehind() {
     final class Number: Hashable {
       let value: Int
@@ -121,7 +122,7 @@ import Testing
     #expect(NameToken.count(digest: digest) == 0)
   }
 
-  /// While values are compared another name may be made of an equal one: then it is that name.
+  /// While values are compared, another name may be made from an equal value. Then the library uses that name.
   @MainActor @Test func aComparisonMayMakeTheSameName() {
     final class Vain: Hashable {
       let value: Int
@@ -145,7 +146,7 @@ import Testing
     Vain.twin = nil
   }
 
-  /// A comparison may make names: no lock is held. What it adds is compared, too.
+  /// A comparison may make names, because no lock is held. The names that it adds are compared, too.
   @MainActor @Test func aComparisonMayMakeNames() {
     final class Vain: Hashable {
       let value: Int

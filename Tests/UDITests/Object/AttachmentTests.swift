@@ -10,13 +10,13 @@ private final class Sharing: UDIObject {
   let _attachedContext = common
   func didAttachContext() {}
 }
-/// Makes its attachment when it is first asked for, which is fine.
+/// Makes its attachment when somebody first asks for it, which is allowed.
 private final class Lazy: UDIObject {
   lazy var _attachedContext = UDIAttachment()
   func didAttachContext() {}
 }
 
-/// What an attachment has to be, and what is said where it is not.
+/// What an attachment must be, and the message if it is not.
 @Suite struct AttachmentTests {
   @Test func oneThatIsComputedIsRefused() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -91,7 +91,7 @@ import UDI
     #expect(member == nil)
   }
 
-  /// Held, dropped, weak only.
+  /// Lifetimes: held, dropped, and referred to only weakly.
   @Test func theBindingsOfADyingObjectGoWithItAtOnce() throws {
     let root = UDIContext(tag: "root")
     let (a, b) = (try root.makeChild(tag: "a"), try root.makeChild(tag: "b"))
@@ -106,7 +106,8 @@ import UDI
     #expect(boundHere(a).isEmpty && boundHere(b).isEmpty, "nothing is left, not even a dead entry")
   }
 
-  /// What a context bound of an object goes with it: wherever the object was attached once, and on the main actor always.
+  /// What a context bound of an object goes with the object: always on the main actor, and elsewhere if the object was
+  /// ever attached.
   @Test func whatAContextBoundOfAnAttachedObjectGoesAtOnceToo() {
     let context = UDIContext(tag: "context")
     do {
@@ -125,7 +126,7 @@ import UDI
     #expect(boundHere(context).isEmpty)
   }
 
-  /// Binding an object asks nothing of it that is isolated to the main actor.
+  /// Binding an object calls nothing of it that is isolated to the main actor.
   @Test func contextsBindMainActorObjectsFromAnywhere() async {
     @MainActor final class Checked: @preconcurrency UDIObject, Service {
       let _attachedContext = UDIAttachment()
@@ -249,7 +250,7 @@ import UDI
     #expect(error?.explanation.typeName == "UDITests.Other")
   }
 
-  /// `link(\.x)` keeps the old value until the write is over, so that its `deinit` may read the property.
+  /// `link(\.x)` keeps the old value until the write is over, so that the value's `deinit` may read the property.
   @Test func theOldValueMayTouchThePropertyWhenItGoes() {
     final class Screen: UDIObject, @unchecked Sendable {
       let _attachedContext = UDIAttachment()

@@ -56,7 +56,7 @@ import UDI
     #expect(census.everBorn == 5_000 && census.alive == 0)
   }
 
-  /// All of them hash alike, so that only `==` tells them apart; and that links.
+  /// All of them have the same hash, so only `==` distinguishes them, and `==` links.
   struct Clumsy: Hashable, Sendable {
     let number: Int
     let context: UDIContext
@@ -126,7 +126,7 @@ import UDI
     #expect(error?.cause == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
     #expect(error?.description.contains("cannot be compared.\nMake them Hashable") == true)
     #expect(context.link((any Beta).self, with: Opaque()) != nil)
-    // Not the one without arguments, either.
+    // An instance that takes no arguments is not given, either.
     context.register((any Gamma).self) { Made() }
     let kept = context.link((any Gamma).self)
     let other = #expect(throws: UDILinkError.self) { try context.require((any Gamma).self, with: Opaque()) }
@@ -142,7 +142,7 @@ import UDI
     #expect((context.link((any Alpha).self, with: 1.0) as? Made)?.label == "Double")
   }
 
-  /// Their `==` links the very provider.
+  /// Their `==` links from the same provider.
   struct Nosy: Hashable, Sendable {
     let number: Int
     let context: UDIContext
@@ -163,7 +163,7 @@ import UDI
     #expect((context.link((any Alpha).self) as? Made)?.parts.count == 4)
   }
 
-  /// Their first `==` does something.
+  /// The first call of their `==` does something.
   struct Disturbing: Hashable, Sendable {
     let number: Int
     let disturbance: Locked<(@Sendable () -> Void)?>
@@ -174,7 +174,8 @@ import UDI
     func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// While arguments are compared the provider lets go of what it keeps nothing for any more, and so of what was just found for them.
+  /// While arguments are compared, the provider removes the holders that keep nothing any more, and with them the one
+  /// that was just found for these arguments.
   @Test func oneInstanceAlsoIfItsPlaceIsLetGoOfMeanwhile() {
     let disturbance = Locked<(@Sendable () -> Void)?>(nil)
     let context = context

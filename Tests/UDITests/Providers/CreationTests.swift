@@ -6,7 +6,7 @@ import UDI
     UDILifetime.weak, .context, UDILifetime("own"), UDILifetime("mine", storage: .custom { Strong() }),
   ]
 
-  /// The simplest storage there is.
+  /// The simplest possible storage.
   final class Strong: UDIStorage {
     private let made = Locked<UDIMade?>(nil)
     func load() -> UDIMade? { made.withLock { $0 } }
@@ -23,7 +23,7 @@ import UDI
       return Made("a", census)
     }
     onThreads(64) { _ in
-      // One of them is in the factory; half of the others have come as far as this.
+      // One of the threads is in the factory; half of the others have come this far.
       if !linked.isFirst() { coming.arrive() }
       linked.add(context.link((any Alpha).self))
     }
@@ -31,7 +31,7 @@ import UDI
     #expect(linked.all.count == 64 && linked.all.allSatisfy { $0 === linked.all[0] })
   }
 
-  /// Each factory waits for the other one to have begun.
+  /// Each factory waits until the other one has begun.
   @Test func unrelatedProvidersDoNotWaitForEachOther() {
     let context = UDIContext(tag: "context")
     let meeting = Meeting(2)
@@ -97,7 +97,7 @@ import UDI
     #expect((context.link((any Alpha).self) as? Made)?.label == "new")
   }
 
-  /// Factories, hooks and deinitialisers that do everything there is to do.
+  /// Factories, hooks and deinitialisers that do everything that is possible.
   @Test func factoriesAndDeinitialisersMayDoAnything() throws {
     let root = UDIContext(tag: "root")
     let farewells = Tally()
@@ -132,7 +132,7 @@ import UDI
     #expect(root.children.isEmpty)
   }
 
-  /// A thread that has been waiting, and whose wait has ended, waits no more, even before it wakes up.
+  /// A thread whose wait has ended no longer counts as waiting, even before it wakes up.
   @Test func whoHasWaitedIsInNobodysWay() {
     for _ in 0..<100 {
       let context = UDIContext(tag: "context")
@@ -183,7 +183,8 @@ import UDI
     }
   }
 
-  /// Contexts and providers that come and go within one link: what has gone is not taken for what came after it.
+  /// Contexts and providers that come and go within one link: the library does not confuse those that are gone with
+  /// those that came later.
   @Test func theGraphDoesNotConfuseProviders() throws {
     let context = UDIContext(tag: "context")
     context.register((any Gamma).self) { _ in
@@ -242,7 +243,7 @@ import UDI
     onDeepThread { #expect(throws: UDILinkError.self) { try context.require((any Gamma).self) } }
   }
 
-  /// One storage for two providers: each ignores what is not its own.
+  /// One storage for two providers: each provider ignores what it did not store.
   @Test func aSharedStorageMixesNothingUp() {
     let context = UDIContext(tag: "context")
     let storage = Strong()
@@ -253,7 +254,7 @@ import UDI
     #expect((context.link((any Service).self) as? Plain)?.label == "s")
   }
 
-  /// What a name says of itself may use the library.
+  /// A name's description may use the library.
   struct Talkative: Hashable, Sendable, CustomStringConvertible {
     let context: UDIContext
     var description: String {
@@ -292,7 +293,7 @@ import UDI
   }
 }
 
-/// What threads have linked.
+/// What the threads have linked.
 final class Collected: Sendable {
   private let objects = Locked<[(any Alpha)?]>([])
   private let hasFirst = Locked(false)

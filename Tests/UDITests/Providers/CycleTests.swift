@@ -42,7 +42,7 @@ import UDI
     #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Alpha"]))
   }
 
-  /// The path begins where the cycle does.
+  /// The path begins where the cycle begins.
   @Test func whatLeadsToTheCycleIsNoPartOfIt() {
     registerCycle(.graph)
     context.register((any Gamma).self) { context in Made("c", parts: [try context.require((any Alpha).self)]) }
@@ -50,7 +50,7 @@ import UDI
     #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
   }
 
-  /// One thread makes A and then wants B, the other makes B and then wants A.
+  /// One thread makes A and then wants B; the other makes B and then wants A.
   @Test(arguments: [UDILifetime.weak, .context, UDILifetime("own")])
   func acrossTwoThreads(_ lifetime: UDILifetime) {
     for _ in 0..<50 {
@@ -91,7 +91,8 @@ import UDI
     }
   }
 
-  /// A factory that goes on under other names would overflow the stack; it is an error with the innermost keys before that.
+  /// A factory that continues endlessly under other names would overflow the stack. Before that, it gets an error with
+  /// the innermost keys.
   @Test func withoutEndOnASmallStack() {
     @Sendable func register(_ number: Int) {
       context.register((any Alpha).self, named: UDIName(number)) { context in
@@ -107,7 +108,7 @@ import UDI
     }
   }
 
-  /// The same provider for another context is no cycle: here each asks the parent's.
+  /// The same provider for another context is no cycle: here each context asks its parent's.
   @Test func anotherContextIsNoCycle() throws {
     context.register((any Alpha).self) { context in
       guard let parent = context.parent else { return Made("root") }
@@ -160,7 +161,8 @@ import UDI
     #expect(log.all == ["b made", "a made", "c done", "b done", "a done"])
   }
 
-  /// Registers something whose completion links something else, and notes what it says. Gives up where nothing else stops it.
+  /// Registers something whose completion links something else, and notes what it does. Gives up if nothing else stops
+  /// it.
   func registerCompletion(
     _ name: UDIName, _ lifetime: UDILifetime, linking other: UDIName, _ made: Tally, _ journal: Journal = Journal()
   ) {
@@ -202,7 +204,7 @@ import UDI
     #expect(linked != nil && made.count == 1)
     #expect(misuse.map(\.kind) == [.notMade])
     #expect(misuse.first?.message.hasPrefix("UDITests.Alpha → UDITests.Alpha: ") == true)
-    // The thread is as it was: what comes next begins a link of its own.
+    // The thread is as it was before, so the next link is a link of its own.
     context.register((any Beta).self, lifetime: .graph) { Made() }
     #expect(context.link((any Beta).self) !== context.link((any Beta).self))
   }
@@ -225,7 +227,7 @@ import UDI
     }
     let (_, misuse) = MisuseLog.during { context.link((any Alpha).self, with: 0) }
     #expect(made.count < 500 && misuse.map(\.kind) == [.notMade])
-    // The same arguments are a cycle at once.
+    // Equal arguments are a cycle at once.
     let again = Tally()
     context.register((any Beta).self) { (_, number: Int) in
       again.add()
@@ -237,7 +239,7 @@ import UDI
     #expect(again.count == 2 && others.map(\.kind) == [.notMade])
   }
 
-  /// Only what a completion itself leads to is a cycle, not what another one of the same link has made.
+  /// Only what a completion itself leads to is a cycle, not what another completion of the same link has made.
   @Test func completionsSideBySideAreNoCycle() {
     let (made, journal) = (Tally(), Journal())
     registerCompletion("part", .unique, linking: "leaf", made, journal)
@@ -251,7 +253,7 @@ import UDI
     #expect(made.count == 6 && journal.all.isEmpty)
   }
 
-  /// The first one is fresh, so that the other one's partner is yet to be made.
+  /// The first instance is fresh, so the other one's partner has yet to be made.
   @Test(arguments: [UDILifetime.graph, .weak, .context])
   func aFreshOneOfTwoThatReferToEachOther(_ lifetime: UDILifetime) {
     let (made, journal) = (Tally(), Journal())
@@ -285,7 +287,8 @@ import UDI
     init(_ outer: Outer?) { self.outer = outer }
   }
 
-  /// The graph shares one instance in a link: asking for what is being made for another context is a cycle, not a second one.
+  /// The graph shares one instance within a link. Asking for an instance that is being made for another context is a
+  /// cycle, and does not make a second instance.
   @Test func whatTheGraphMakesIsNotMadeForAnotherContextMeanwhile() throws {
     let made = Tally()
     let child = try context.makeChild(tag: "child", search: .ancestors)
@@ -298,7 +301,7 @@ import UDI
     #expect(outer != nil && outer?.inner == nil && made.count == 1)
     let path = ["UDITests.CycleTests.Outer", "UDITests.CycleTests.Inner", "UDITests.CycleTests.Outer"]
     #expect(misuse.count == 1 && misuse.first?.message.hasPrefix(path.joined(separator: " → ")) == true)
-    // With arguments as well; others than those that are being made for are another instance.
+    // The same with arguments. Other arguments than those of the factory that runs give another instance.
     context.register(Outer.self, named: "n", lifetime: .graph) { (context, number: Int) in
       made.add()
       let other = context.parent ?? context

@@ -22,7 +22,7 @@ import UDI
 @Attic private final class Trunk {
   init() { Attic.preconditionIsolated() }
 }
-/// Not `Sendable`, and says where it dies.
+/// Not `Sendable`; notes where it dies.
 @Vault private final class Deed {
   nonisolated let onDeath: @Sendable (Bool) -> Void
   init(_ onDeath: @escaping @Sendable (Bool) -> Void) { self.onDeath = onDeath }
@@ -88,7 +88,7 @@ private final class Mortal {
     #expect(error?.chain.first?.kind == .object)
   }
 
-  /// The factories of one actor find each other's; those of another actor have to be made before.
+  /// Factories of one actor find each other's instances. Instances of another actor have to be made before.
   @Test func factoriesOfOneActorFindEachOther() async throws {
     await registerSafe(context)
     await register(in: context)
@@ -103,7 +103,7 @@ private final class Mortal {
     @Vault func register(in context: UDIContext) { context.register(using: Lock2.init(safe:)) }
   }
 
-  /// While it makes; not afterwards, and not on the thread that was asked from.
+  /// The actor is noted only while the thread makes; not afterwards, and not on the thread that asked.
   @Test func theThreadForgetsTheActorWhenItHasMade() async throws {
     await registerSafe(context, .unique)
     let context = context
@@ -122,7 +122,7 @@ private final class Mortal {
       Vault.preconditionIsolated()
       ran.add()
     }
-    // One of the two is enough.
+    // One of the two closures is enough.
     context.register(Int.self) {
       5
     } onCreate: { @Vault _, _ in
@@ -134,7 +134,7 @@ private final class Mortal {
     #expect(try await context.obtain(Int.self) == 5 && ran.count == 2)
   }
 
-  /// A closure of an actor may hold what is not `Sendable`.
+  /// A closure of an actor may capture what is not `Sendable`.
   @Test func aClosureIsReleasedOnItsActor() async {
     await withCheckedContinuation { continuation in
       let context = context
@@ -152,7 +152,7 @@ private final class Mortal {
     }
   }
 
-  /// The closures are called without the compiler's check, so each shape is called once.
+  /// The closures are called without the compiler's check, so each shape is called once here.
   @Test func everyFormKeepsItsIsolation() async throws {
     let names: [UDIName] = ["none", "context", "one", "two", "completed", "using"]
     context.provide(3)
@@ -218,7 +218,7 @@ private final class Mortal {
     #expect(output.contains("the block given to `setUp` belongs to the actor"))
   }
 
-  /// Synchronous lookups elsewhere pass the block by.
+  /// Synchronous lookups elsewhere skip the block.
   @Test func obtainRunsASetUpBlockOfTheMainActor() async throws {
     let child = try context.makeChild(tag: "child")
     child.setUp { @MainActor context in context.provide(5) }

@@ -116,7 +116,7 @@ import UDI
     #expect(census.alive == 0)
   }
 
-  /// Keeps each instance for some loads.
+  /// Keeps each instance for a number of loads.
   final class Uses: UDIStorage {
     private let state = Mutex<(made: UDIMade, left: Int)?>(nil)
     private let resets: Tally
@@ -220,7 +220,7 @@ import UDI
     #expect(context.link((any Alpha).self) === kept && context.link((any Beta).self, with: 5) === keptWith)
   }
 
-  /// A parameter that the caller computes: where it is false the lookup is an ordinary one.
+  /// A parameter that the caller computes. If it is false, the lookup is an ordinary one.
   @Test func whatNeedNotBeFreshIsTheOneThatIsKept() {
     let member = Member().attached(to: context)
     context.register((any Alpha).self, lifetime: .context) { Made() }
@@ -267,7 +267,7 @@ import UDI
 
   struct Number: Sendable, Equatable { let value: Int }
 
-  /// A value in the graph is made once in a link, of whichever type it is registered as.
+  /// A value in the graph is made once in a link, under whichever type it is registered.
   @Test func valuesAreSharedWithinOneLink() {
     let made = Tally()
     context.register(Number.self, lifetime: .graph) {
@@ -302,7 +302,7 @@ import UDI
     #expect(seen.withLock { $0 } == [first, first, second, second])
   }
 
-  /// Two types that are one dependency: what is kept of the one cannot be read as the other without a cast.
+  /// Two types that are one dependency: what is kept as one type cannot be read as the other without a cast.
   @Test func objectsOfTypesThatShareTheirNameAreSharedWithinOneLink() {
     typealias Brief = (() -> Void) -> Void
     typealias Lasting = (@escaping () -> Void) -> Void

@@ -5,7 +5,7 @@ protocol Alpha: AnyObject, Sendable {}
 protocol Beta: AnyObject, Sendable {}
 protocol Gamma: AnyObject, Sendable {}
 
-/// Something that a provider makes: it counts those of a test that are alive.
+/// An object that a provider makes. It counts the instances of a test that are alive.
 final class Made: Alpha, Beta, Gamma, Service, Other, Loose {
   let label: String
   let census: Census
@@ -22,7 +22,7 @@ final class Made: Alpha, Beta, Gamma, Service, Other, Loose {
   deinit { census.died() }
 }
 
-/// How many there were and are.
+/// How many instances were made, and how many are alive.
 final class Census: Sendable {
   private let births = Atomic<Int>(0)
   private let deaths = Atomic<Int>(0)
@@ -32,7 +32,7 @@ final class Census: Sendable {
   func died() { deaths.add(1, ordering: .sequentiallyConsistent) }
 }
 
-/// A failure of a factory.
+/// The error of a factory that fails.
 struct OutOfOrder: Error, Equatable { var code = 7 }
 
 /// Two that refer to each other.

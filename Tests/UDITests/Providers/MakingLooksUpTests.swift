@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import UDI
 
-/// While a factory runs, lookups through the context that it was handed go up, unless they name a search.
+/// While a factory runs, lookups through the context that it was given go up, unless they name a search.
 @Suite struct MakingLooksUpTests {
   let root = UDIContext(tag: "root")
   let child: UDIContext
@@ -13,7 +13,7 @@ import UDI
     child.bind(below, as: (any Other).self)
   }
 
-  /// What a factory, or what it calls, finds through a context.
+  /// What a factory, or code that it calls, finds through a context.
   private func expectNothing(from context: UDIContext) {
     #expect(context.link((any Other).self) == nil)
     #expect(context.link(UDIKey((any Other).self)) == nil)
@@ -41,7 +41,7 @@ import UDI
     #expect(root.link((any Other).self) === below, "the factory has ended")
   }
 
-  /// Whatever search the context has: finding is one thing, making another.
+  /// Whatever search the context has: finding and making are different things.
   @Test(arguments: UDISearch.allCases)
   func whateverTheContextsSearchIs(_ search: UDISearch) throws {
     let above = Plain("above")
@@ -95,7 +95,7 @@ import UDI
     #expect(Consumer().attached(to: root).inLine != nil)
   }
 
-  /// Only the contexts that factories were handed: others are looked at as ever.
+  /// Only in contexts that factories were given: lookups in others are not affected.
   @Test func otherContextsAreSearchedAsEver() {
     let (root, child) = (root, child)
     let elsewhere = UDIContext(tag: "elsewhere")
@@ -104,7 +104,7 @@ import UDI
       return Plain("made")
     }
     #expect(elsewhere.link((any Service).self) != nil)
-    // A factory of a context above that is called from below is handed the one that asks.
+    // If a factory of a context above is called from below, it is given the context that asks.
     root.register((any Service).self) { context in
       #expect(context === child && context.link((any Other).self) != nil)
       return Plain("made")
@@ -112,10 +112,10 @@ import UDI
     #expect(child.link((any Service).self) != nil)
   }
 
-  /// All factories count that run, not only the innermost one.
+  /// All factories that run count, not only the innermost one.
   @Test func factoriesFurtherOutCount() {
     let (root, child) = (root, child)
-    // Its owner's, so it is handed `child`: `root` was handed to the outer factory alone.
+    // The factory belongs to `child`, so it is given `child`: only the outer factory was given `root`.
     child.register((any Alpha).self, lifetime: .context) { context in
       #expect(context === child)
       #expect(root.link((any Other).self) == nil)
@@ -153,7 +153,7 @@ import UDI
   }
 
   #if DEBUG
-    /// It is withdrawn where the lookup comes to it; what is alive and further down is not in its way.
+    /// A lookup withdraws the dead binding that it meets above, although something is alive further down.
     @Test func whatIsDeadAboveIsWithdrawn() throws {
       let root = root
       let middle = try root.makeChild(tag: "middle")
@@ -164,7 +164,7 @@ import UDI
         let found = Schedule.following({ point in
           guard point == .climbing else { return }
           climbs.add()
-          // So that a lookup that comes to it again and again ends, too.
+          // So that a lookup that meets it again and again ends, too.
           if climbs.count == 10 { Thread.detachNewThread { root.unbind((any Other).self) } }
         }) { context.link((any Other).self) }
         #expect(found == nil)
@@ -182,7 +182,7 @@ import UDI
     #expect(root.link((any Other).self) === below)
   }
 
-  /// Another thread runs no factory, whatever this one does.
+  /// Another thread runs no factory, whatever this thread does.
   @Test func otherThreadsLookAsEver() {
     root.register((any Service).self) { context in
       onThreads(1) { _ in #expect(context.link((any Other).self) === below) }
@@ -203,11 +203,12 @@ import UDI
   }
 }
 
-/// What is kept has a graph of its own, so that nothing in it was made for the context that happened to ask first.
+/// An instance that is kept has a graph of its own, so nothing in it was made for the context that happened to ask
+/// first.
 @Suite struct GraphsOfWhatIsKeptTests {
   let root = UDIContext(tag: "root")
 
-  /// An owned instance that is made in the middle of a session's link is not given what that link has made for the session.
+  /// An owned instance that is made during a session's link does not get what that link has made for the session.
   @Test(arguments: [UDILifetime.context, .weak])
   func whatIsKeptTakesNoPartInTheGraphOfWhoAsks(_ lifetime: UDILifetime) throws {
     let (ann, bob) = (try root.makeScope(tag: "Ann"), try root.makeScope(tag: "Bob"))
@@ -227,7 +228,7 @@ import UDI
     #expect(kept === asking.parts[1] as? Made && label(kept.parts[0]) == "nobody")
   }
 
-  /// Among its own parts it shares, also what arguments tell apart, and in `onCreate`.
+  /// Its own parts share instances with one another, also those that arguments distinguish, and in `onCreate`.
   @Test func withinItThingsAreShared() throws {
     let completed = Locked<[Bool]>([])
     root.register((any Alpha).self, lifetime: .graph) {
@@ -253,7 +254,7 @@ import UDI
     #expect(completed.withLock { $0 } == [true, true])
   }
 
-  /// A factory that fails gives the graph of who asked back.
+  /// If a factory fails, the graph of whoever asked is restored.
   @Test func afterAFailureTheGraphIsThatOfWhoAsks() throws {
     root.register((any Alpha).self, lifetime: .graph) { Made("part") }
     root.register((any Beta).self, lifetime: .context) { context -> any Beta in
@@ -270,7 +271,7 @@ import UDI
   }
 }
 
-/// What surprised those who tried the library with sessions and windows as child contexts.
+/// What surprised people who tried the library with sessions and windows as child contexts.
 @Suite struct AccidentTests {
   let root = UDIContext(tag: "App")
 
@@ -288,7 +289,7 @@ import UDI
     #expect(root.child(tag: "Bob")?.link(String.self) == "Bob")
   }
 
-  /// Sessions as children, which can be seen from above: not even then.
+  /// Not even with sessions as ordinary children, which can be seen from above.
   @Test func aServiceOfTheRootIsMadeWithoutWhatStandsBelow() throws {
     let session = try root.makeChild(tag: "session")
     let user = Plain("user")

@@ -9,7 +9,8 @@ private final class Derived: Base, @unchecked Sendable {
   let other = 2
 }
 
-/// A class that is given by a variable: what is registered as it has to be of it, although the compiler sees its superclass alone.
+/// If a variable gives the class, what is registered as that class must be an instance of it, although the compiler
+/// only sees the superclass.
 @Suite struct MetatypeTests {
   private let type: Base.Type = Derived.self
   let context = UDIContext(tag: "context")

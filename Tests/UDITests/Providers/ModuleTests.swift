@@ -6,14 +6,14 @@ import TreeModel
 @Suite struct ModuleTests {
   let context = UDIContext(tag: "context")
 
-  /// Registers what a test wants, and has properties, so that each is another module.
+  /// Registers what a test wants. It has properties, so each instance is another module.
   struct Setting: UDIModule {
     let body: @Sendable (UDIContext) -> Void
     init(_ body: @escaping @Sendable (UDIContext) -> Void) { self.body = body }
     func register(in context: UDIContext) { body(context) }
   }
 
-  /// Registers under its name, with the lifetime that the context has for that.
+  /// Registers under its name, with the default lifetime that the context has at that moment.
   struct Named: UDIModule, Hashable {
     let name: String
     func register(in context: UDIContext) { context.register((any Alpha).self, named: UDIName(name)) { Made() } }
@@ -43,7 +43,7 @@ import TreeModel
             context.install(Named(name: "innermost"))
             Named(name: "inner's own").register(in: context)
           })
-        // What it installs changes nothing for it.
+        // What it installs does not change its own default lifetime.
         #expect(context.defaultLifetime == .context)
         Named(name: "outer").register(in: context)
         if let child = try? context.makeChild(tag: "child") { children.withLock { $0.append(child) } }
@@ -56,7 +56,7 @@ import TreeModel
     #expect(children.withLock { $0.map(\.defaultLifetime) } == [.context])
   }
 
-  /// In a context of its own a module's lifetime is not known, and others are not known to it.
+  /// A module's default lifetime does not reach other contexts, nor theirs the module.
   @Test func otherContextsKeepTheirDefaultLifetime() throws {
     let child = try context.makeChild(tag: "child")
     context.install(
@@ -70,7 +70,7 @@ import TreeModel
     #expect(context.defaultLifetime == .unique)
   }
 
-  /// What other threads register meanwhile gets what the context has, and a lifetime that they set stays.
+  /// What other threads register meanwhile gets the context's default lifetime, and a default that they set stays.
   @Test func theDefaultLifetimeOfAModuleIsNotThatOfOtherThreads() {
     let (isSet, goOn) = (Meeting(3), Meeting(3))
     onThreads([
@@ -101,7 +101,7 @@ import TreeModel
 
   // MARK: The same module twice
 
-  /// No stored properties: all of them are one.
+  /// No stored properties, so all instances are the same module.
   struct Empty: UDIModule {
     static let installed = Locked<[UDIContext: Int]>([:])
     func register(in context: UDIContext) {
@@ -130,7 +130,7 @@ import TreeModel
     func register(in context: UDIContext) { installed.born() }
   }
 
-  /// Equal to the other one, but of another type.
+  /// Equal to the other module, but of another type.
   struct OtherNumbered: UDIModule, Hashable {
     let number: Int
     let installed: Census
@@ -160,7 +160,7 @@ import TreeModel
     context.install(first, second, first)
     context.install(second)
     #expect(installed.everBorn == 2)
-    // Others that come and go may have the same address: they are others, and none is kept.
+    // Later instances may have the same address, but are other modules, and the context keeps none of them.
     for _ in 0..<100 {
       weak var gone: Instance?
       do {
@@ -173,7 +173,7 @@ import TreeModel
     #expect(installed.everBorn == 102)
   }
 
-  /// An instance, too, though it says what it is equal to.
+  /// This holds for class instances, too, even if `==` considers them equal.
   final class HashableInstance: UDIModule, Hashable, Sendable {
     let installed: Census
     init(_ installed: Census) { self.installed = installed }
@@ -200,7 +200,7 @@ import TreeModel
     #expect(runs.count == 2)
   }
 
-  /// A module that installs itself, or another one that installs it.
+  /// A module that installs itself, or another module that installs it.
   struct Mutual: UDIModule, Hashable {
     let isFirst: Bool
     func register(in context: UDIContext) {
@@ -216,7 +216,7 @@ import TreeModel
 
   // MARK: Threads
 
-  /// Its `==` uses the library, and it takes its time.
+  /// Its `==` uses the library, and takes its time.
   struct Slow: UDIModule, Hashable {
     let number: Int
     let context: UDIContext
@@ -234,7 +234,7 @@ import TreeModel
     }
   }
 
-  /// Whoever installs a module that another thread is installing finds what it offers.
+  /// If a thread installs a module that another thread is installing, it then finds what the module offers.
   @Test func threadsThatInstallTheSameModule() {
     for _ in 0..<20 {
       let context = UDIContext(tag: "context")
@@ -269,7 +269,7 @@ import TreeModel
     #expect(Empty.installed.withLock { $0.removeValue(forKey: context) } == 1)
   }
 
-  /// Two modules that two threads install, and that install each other: nobody waits for ever.
+  /// Two threads install two modules that install each other: nobody waits forever.
   struct Crossed: UDIModule, Hashable {
     let number: Int
     let meeting: Meeting
@@ -298,7 +298,7 @@ import TreeModel
     func register(in context: UDIContext) { installed += 1 }
   }
 
-  /// Nor does a context remember those that are gone.
+  /// Nor does a context remember modules that are gone.
   @MainActor @Test func modulesThatAreGoneAreForgotten() {
     for _ in 0..<100 { context.install(Local()) }
     #expect(context.change { node, _ in node.modules.count } == 1)
@@ -309,7 +309,7 @@ import TreeModel
     func register(in context: UDIContext) { local.installed += 1 }
   }
 
-  /// Not `Sendable`: instances are installed once as well, and not kept.
+  /// Not `Sendable`: each instance is installed only once, too, and not kept.
   @MainActor @Test func modulesThatAreNotSendable() {
     let first = Local()
     context.install(first, first)

@@ -1,9 +1,9 @@
 import Testing
 
-// For what attachments note of their owners.
+// What attachments note about the owners of their objects.
 @testable import UDI
 
-/// What a provider makes takes part in the tree, without keeping it alive.
+/// What a provider makes takes part in the tree, but does not keep the tree alive.
 @Suite struct OwnedObjectTests {
   @Test(arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own")])
   func madeObjectsAreAttachedToTheContextOfTheirFactory(_ lifetime: UDILifetime) throws {
@@ -43,7 +43,7 @@ import Testing
     #expect(freed.count == 3)
   }
 
-  /// Attached, and holding what it linked.
+  /// Attached, and still holding what it linked.
   final class Watched: UDIObject, Loose, Other {
     let _attachedContext = UDIAttachment()
     let label = "watched"
@@ -51,7 +51,7 @@ import Testing
     init(_ freed: Tally) { self.freed = freed }
     func didAttachContext() { bind(self, as: Watched.self) }
     deinit {
-      // The context is on its way: this is a miss, not a crash.
+      // The context is going away, so this is a miss, not a crash.
       _ = linkInLine((any Service).self)
       unbind(Watched.self)
       freed.add()
@@ -80,7 +80,7 @@ import Testing
     #expect(complaints[0].message.hasPrefix("A Member used link for UDITests.Other, but the context that it is"))
     let error = #expect(throws: UDILinkError.self) { try member.require((any Other).self) }
     #expect(error?.cause == .contextGone)
-    // Attached elsewhere, it goes on.
+    // It can be attached elsewhere and go on.
     let other = UDIContext(tag: "other")
     member.attachedContext = other
     member.bind(member, as: (any Other).self)
@@ -117,7 +117,7 @@ import Testing
     #expect(identities.count == 2 && identities[0] == identities[1])
   }
 
-  /// Attached to its owner again, or to a context above that, an owned object keeps neither alive.
+  /// If an owned object is attached to its owner again, or to a context above its owner, it keeps neither alive.
   @Test func ownedObjectsHoldNoContextThatLeadsToTheirOwner() throws {
     weak var gone: UDIContext?
     do {
@@ -152,7 +152,8 @@ import Testing
     #expect(unsafe member._attachedContext.owners.map(\.context) == [context, other])
   }
 
-  /// An owned object that its factory attached to a context elsewhere does not keep its owner alive when that comes to be below that context.
+  /// If a factory attaches an owned object to another context, and the owner later comes to be below that context, the
+  /// object does not keep its owner alive.
   @Test(arguments: ["before", "after", "deep", "again"])
   func ownersThatMoveBelowTheContextOfWhatTheyOwn(_ order: String) throws {
     weak var gone: UDIContext?
@@ -170,13 +171,13 @@ import Testing
       switch order {
       case "after": try root.addChild(owner)
       case "deep":
-        // Each of the two is far from where the branches are joined.
+        // Both are far from the place where the branches are joined.
         let (below, above) = (UDIContext(tag: "below"), UDIContext(tag: "above"))
         try below.makeChild(tag: "1").makeChild(tag: "2").addChild(owner)
         try above.addChild(root)
         try root.makeChild(tag: "3").makeChild(tag: "4").addChild(below)
       case "again":
-        // Out again and back: it stays weak.
+        // Out again and back: the reference stays weak.
         try root.addChild(owner)
         owner.removeFromParent()
         try root.addChild(owner)
@@ -187,7 +188,7 @@ import Testing
     #expect(gone == nil && object == nil)
   }
 
-  /// A context of its own is kept by an owned object, whatever is moved where.
+  /// If an owned object is attached to an unrelated context, it keeps that context alive, wherever anything is moved.
   @Test func ownedObjectsKeepAContextOfTheirOwn() throws {
     let root = UDIContext(tag: "root")
     let owner = UDIContext(tag: "owner")
@@ -202,13 +203,13 @@ import Testing
     try root.addChild(owner)
     try root.addChild(UDIContext(tag: "other"))
     #expect(own?.tag == "own")
-    // Attached to another one it lets go of that.
+    // When it is attached to another context, it lets go of that one.
     (owner.link((any Service).self) as? Member)?.attachedContext = root
     #expect(own == nil)
     #expect((owner.link((any Service).self) as? Member)?.attachedContext === root)
   }
 
-  /// Once such an object is gone, moves ask it no more.
+  /// Once such an object is gone, moves no longer check it.
   @Test func ownedObjectsThatHeldAContextGoOrderly() throws {
     let gone = Tally()
     let (owner, elsewhere) = (UDIContext(tag: "owner"), UDIContext(tag: "elsewhere"))

@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-/// `provide`: what is there already, for a context to own.
+/// `provide` gives a context something that exists already to own.
 struct ProvideTests {
   let context = UDIContext(tag: "context")
 

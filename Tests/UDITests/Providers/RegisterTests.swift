@@ -29,7 +29,7 @@ import UDI
     let editor = try #require(context.link((any Alpha).self) as? Editor)
     #expect(editor.service === context.link((any Service).self))
     #expect(editor.loose?.label == "loose")
-    // Not the optional is looked for.
+    // The lookup is not for the optional.
     let optional: (any Service)? = try context.require()
     #expect(optional === editor.service)
   }
@@ -107,7 +107,7 @@ import UDI
 
     let first = context.register((any Alpha).self) { Made("first") }
     let second = context.register((any Alpha).self) { Made("second") }
-    // A handle never takes back a successor.
+    // A handle never takes back the registration that replaced its own.
     #expect(!first.unregister())
     #expect((context.link((any Alpha).self) as? Made)?.label == "second")
     #expect(second.unregister() && context.link((any Alpha).self) == nil)
@@ -128,7 +128,7 @@ import UDI
     #expect(misuse.first?.message == "The factory of UDITests.Alpha threw: OutOfOrder(code: 7)")
   }
 
-  /// Nil is an answer, and no misuse.
+  /// Nil is an answer, not a misuse.
   @Test func aFactoryMayReturnNil() {
     for lifetime in [UDILifetime.unique, .graph, .weak, .context] {
       let name = UDIName(lifetime.name)
@@ -149,7 +149,7 @@ import UDI
     #expect(others.0 == nil && others.1 == nil && others.2.isEmpty && others.3 == nil)
     #expect(others.4.count == 5 && others.4.allSatisfy { $0 == nil })
     #expect(misuse.isEmpty)
-    // What requires it says that it could not be made.
+    // `require` says that it could not be made.
     context.register((any Beta).self) { context in Made(parts: [try context.require((any Alpha).self, named: "unique")])
     }
     let (beta, complaints) = MisuseLog.during { context.link((any Beta).self) }
@@ -186,7 +186,7 @@ import UDI
         error?.description.hasPrefix("The factory of UDITests.Gamma belongs to the main actor, and this lookup") == true
       )
     }
-    // A plain miss is no misuse.
+    // A plain miss is not a misuse.
     let (_, misuse) = MisuseLog.during { context.link((any Service).self) }
     #expect(misuse.isEmpty)
   }
@@ -233,7 +233,7 @@ import UDI
     #expect(error?.cause == .notConvertible(from: "UDITests.Plain"))
   }
 
-  /// What `implements` captures is let go of with no lock held, however its registrations go.
+  /// What `implements` captures is released while no lock is held, however its registrations go.
   @Test func otherTypesThatWereTakenBackBeforeGoOrderly() {
     for isReplaced in [false, true] {
       let gone = Tally()
@@ -289,13 +289,13 @@ import UDI
     init(_ number: Int) { self.number = number }
   }
 
-  /// Made of a model, which it does not hold.
+  /// Made from a model, which it does not hold.
   final class View: Sendable {
     let number: Int
     init(_ number: Int) { self.number = number }
   }
 
-  /// What was made of an instance that is gone is given no more, even if somebody holds it.
+  /// What was made from an instance that is gone is not given any more, even if somebody holds it.
   @Test func whatIsMadeOfAWeakInstanceGoesWithIt() {
     let made = Tally()
     context.register(Model.self, lifetime: .weak) {
@@ -306,7 +306,7 @@ import UDI
     .implements(Int.self) { $0.number }
     var views: [View?] = []
     for round in 1...20 {
-      // The next one may well be where this one was.
+      // The next instance may well have the same address.
       let model = context.link(Model.self)
       #expect(model?.number == round)
       for _ in 0..<2 { views.append(context.link(View.self)) }
@@ -322,7 +322,7 @@ import UDI
     withExtendedLifetime(views) {}
   }
 
-  /// Neither is an instance kept by what is made of it, nor that by the alias.
+  /// What is made from an instance does not keep the instance alive, and the alias does not keep what was made.
   @Test func whatIsMadeOfAWeakInstanceIsKeptWeakly() {
     let converted = Tally()
     context.register(Model.self, lifetime: .weak) { Model(1) }
@@ -355,7 +355,7 @@ import UDI
     withExtendedLifetime((model, view)) {}
   }
 
-  /// What was made of the last one is given no more, even while both are alive.
+  /// What was made from the previous instance is not given any more, even while both are alive.
   @Test func whatIsMadeOfAWeakInstanceIsOfTheLatest() {
     let made = Tally()
     context.register(Model.self, lifetime: .weak) {
@@ -422,7 +422,8 @@ import UDI
     #expect(registration.link() == nil && registration.context == nil)
   }
 
-  /// Two types that are one dependency, because they have one name: an object of the one is never handed out as the other.
+  /// Two types that are one dependency, because they have the same name: an object of one is never handed out as the
+  /// other.
   @Test func registrationsOfTypesThatShareTheirNameAreCast() {
     typealias Brief = (() -> Void) -> Void
     typealias Lasting = (@escaping () -> Void) -> Void
@@ -458,7 +459,7 @@ import UDI
     check(lasting)
   }
 
-  /// However a context came to have no parent.
+  /// However the context lost its parent.
   @Test func aRegistrationKnowsItsContextAsLongAsThatLives() throws {
     let bound = Plain()
     func listed(_ make: (UDIContext) throws -> UDIContext) rethrows -> (UDIContext, UDIRegistration<any Service>) {
@@ -467,7 +468,7 @@ import UDI
       child.multiBind(bound, as: (any Service).self)
       return (child, root.registrations(of: (any Service).self)[0])
     }
-    // The parent dies with the end of each of these calls.
+    // The parent dies at the end of each of these calls.
     let (child, registration) = try listed { try $0.makeChild(tag: "child") }
     #expect(registration.context === child)
     let (below, other) = try listed { try $0.makeChild(tag: "middle").makeChild(tag: "below") }
@@ -481,7 +482,7 @@ import UDI
     below.removeChild(tag: "child")
     #expect(registration.context === child && registration.link() === bound)
 
-    // A root lists what is bound in it itself, and a child what is above it.
+    // A root lists what is bound in itself, and a child lists what is above it.
     let alone = UDIContext(tag: "alone")
     alone.multiBind(bound, as: (any Service).self)
     #expect(alone.registrations(of: (any Service).self)[0].context === alone)

@@ -54,7 +54,8 @@ private final class Mutable {
     #expect(reader.clock as? Watch == Watch(hour: 5))
     #expect(context.link((any Reader).self) !== reader)
     #expect(context.registrations(of: (any Reader).self).first?.line == line)
-    // By default it is registered as what the initialiser makes; a struct's works as well, and so does a function.
+    // By default, it is registered as the type that the initialiser makes. A struct's initialiser works as well, and so
+    // does a function.
     context.register(using: Board.init(reader:))
     #expect(context.link(Board.self) != nil)
     context.register(String.self, using: { (clock: any Ticking) in "\(clock)" })

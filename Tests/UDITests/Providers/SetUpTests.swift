@@ -41,7 +41,7 @@ import UDI
     }
     let own = Plain()
     root.bind(own, as: (any Service).self)
-    // Does not come through.
+    // The lookup ends before it reaches the block.
     #expect(root.link((any Service).self) === own && runs.count == 0)
     #expect(bottom.link((any Alpha).self, search: .descendants) == nil && runs.count == 0)
     #expect((bottom.link((any Alpha).self) as? Made)?.label == "middle")
@@ -173,7 +173,7 @@ import UDI
     #expect(journal.all == ["outer", "inner"])
   }
 
-  /// Only what the lookup comes to.
+  /// Only the blocks that the lookup reaches.
   @Test func blocksBehindTheAnswerSleepOn() throws {
     let runs = Journal()
     let root = UDIContext(tag: "root")
@@ -208,11 +208,11 @@ import UDI
 
   // MARK: What was registered by hand
 
-  /// What a test puts in before the block runs: it is there afterwards, whatever the block does.
+  /// What a test registers before the block runs is still there afterwards, whatever the block does.
   enum ByHand: CaseIterable {
     case registered, provided, bound, multiBound, boundByItself
 
-    /// - Returns: What has to be held.
+    /// - Returns: The objects that the caller has to hold.
     func put(in context: UDIContext) -> AnyObject? {
       let fake = Member("fake")
       switch self {
@@ -302,14 +302,14 @@ import UDI
     #expect((context.link((any Alpha).self) as? Made)?.label == "2")
     context.setUp { context in context.register((any Alpha).self) { Made("3") } }
     #expect((context.link((any Alpha).self) as? Made)?.label == "3")
-    // By hand, everything is replaced; and then a block replaces that no more.
+    // Registering by hand replaces everything, and the block no longer replaces that.
     context.register((any Alpha).self) { Made("4") }
     #expect((context.link((any Alpha).self) as? Made)?.label == "4")
     context.setUp { context in context.register((any Alpha).self) { Made("5") } }
     #expect((context.link((any Alpha).self) as? Made)?.label == "4")
   }
 
-  /// What is chained to a registration that was not taken is of the one that stays.
+  /// What is chained to a registration that was not accepted applies to the registration that stays.
   @Test func otherTypesAreServedFromWhatStays() {
     let context = UDIContext(tag: "context") { context in
       let registration = context.register(Made.self, lifetime: .context, metadata: "real") { Made("real") }
@@ -323,7 +323,7 @@ import UDI
     #expect(context.link((any Alpha).self) === made && context.link((any Beta).self) === made)
   }
 
-  /// Of a binding there is nothing to serve.
+  /// A binding cannot serve another type.
   @Test func nothingIsServedFromABindingThatStays() {
     let context = UDIContext(tag: "context") { context in
       let registration = context.register(Made.self) { Made("real") }.implements((any Alpha).self)
@@ -341,7 +341,7 @@ import UDI
     #expect((context.link((any Alpha).self) as? Made)?.label == "alpha")
   }
 
-  /// Only in the context whose block it is, and only on its thread.
+  /// Only in the context of the block, and only on the block's thread.
   @Test func whatBlocksDoElsewhereReplaces() throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
@@ -358,7 +358,7 @@ import UDI
       context.register((any Alpha).self) { Made("real") }
       begun.arrive()
       goOn.arrive()
-      // By now it is somebody else's.
+      // By now it belongs to somebody else.
       context.register((any Alpha).self) { Made("real again") }
     }
     onThreads([
@@ -379,7 +379,7 @@ import UDI
     #expect((context.link((any Alpha).self) as? Made)?.label == "fake")
   }
 
-  /// A value that is not taken is not attached, either.
+  /// A value that is not accepted is not attached, either.
   @Test func whatIsNotTakenIsLeftAlone() {
     let real = Member("real") { _ in Issue.record("attached") }
     let context = UDIContext(tag: "context") { context in context.provide(real, as: (any Service).self) }
@@ -389,7 +389,8 @@ import UDI
     #expect(real.attachedContext == nil)
   }
 
-  /// Whether a value is taken is settled before its object is attached: what is registered by hand after that replaces it.
+  /// Whether a value is accepted is decided before its object is attached. What is registered by hand after that
+  /// replaces it.
   @Test func whatIsRegisteredByHandMeanwhile() {
     let context = UDIContext(tag: "context") { context in
       let real = Member("real") { [context] _ in

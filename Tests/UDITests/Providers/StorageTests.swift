@@ -2,19 +2,19 @@ import Testing
 import TreeModel
 import UDI
 
-/// Storages of one's own, and what happens while they are in the middle of something.
+/// Custom storages, and what happens while they are in the middle of an operation.
 @Suite struct StorageTests {
   let context = UDIContext(tag: "context")
   let census = Census()
 
-  /// Keeps an instance, and stops where a test wants it to.
+  /// Keeps an instance, and pauses where a test wants it to.
   final class Scripted: UDIStorage {
     private let kept = Locked<UDIMade?>(nil)
     let (stores, resets) = (Tally(), Tally())
     private let (onLoad, afterLoad) = (Locked<(@Sendable () -> Void)?>(nil), Locked<(@Sendable () -> Void)?>(nil))
-    /// Called with the number of the call, before the instance is kept and afterwards.
+    /// Called with the number of the call, before the instance is stored and afterwards.
     private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
-    /// Called with the number of the call, before the instance is let go of.
+    /// Called with the number of the call, before the instance is released.
     private let beforeResetting: @Sendable (Int) -> Void
 
     init(
@@ -28,10 +28,10 @@ import UDI
     var lifetime: UDILifetime { UDILifetime("scripted", storage: .custom { self }) }
     var isEmpty: Bool { kept.withLock { $0 == nil } }
 
-    /// Has the next load call something, once.
+    /// Makes the next load call something, once.
     func atNextLoad(_ body: @escaping @Sendable () -> Void) { onLoad.withLock { $0 = body } }
 
-    /// The same when it has looked, and before it answers.
+    /// The same after it has looked, and before it answers.
     func afterNextLoad(_ body: @escaping @Sendable () -> Void) { afterLoad.withLock { $0 = body } }
 
     func load() -> UDIMade? {
@@ -58,7 +58,7 @@ import UDI
 
   func label(_ made: (any Alpha)?) -> String? { (made as? Made)?.label }
 
-  /// The late one goes to those who wait for it, and is not kept in the place of what came after it.
+  /// The late instance goes to those who wait for it, but does not replace the one that came after it.
   @Test func aResetWhileItIsMade() {
     let storage = Scripted()
     let (begun, goOn, isDone) = (Meeting(2), Meeting(2), Meeting(2))
@@ -88,7 +88,8 @@ import UDI
     #expect(census.everBorn == 2 && census.alive == 1 && storage.stores.count == 1)
   }
 
-  /// What was on its way into the storage when it was reset is given to nobody who asks after that, and does not stay.
+  /// If an instance is on its way into the storage when the storage is reset, nobody who asks later gets it, and it
+  /// does not stay.
   @Test func aResetWhileItIsStored() {
     let (isStoring, store, isStored, goOn) = (Meeting(2), Meeting(2), Meeting(2), Meeting(2))
     let storage = Scripted(
@@ -128,7 +129,7 @@ import UDI
     #expect(census.everBorn == 2 && census.alive == 1 && storage.stores.count == 2 && storage.resets.count == 2)
   }
 
-  /// Where nobody asks again, nothing is left.
+  /// If nobody asks again, nothing is left.
   @Test func aResetInTheMiddleOfAStore() {
     let storage = Scripted(beforeStoring: { [context] _ in context.reset() })
     context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("a", census) }
@@ -136,12 +137,12 @@ import UDI
     #expect(storage.isEmpty && census.alive == 0)
   }
 
-  /// Nothing newer is stored before an older one, which would take its place.
+  /// A newer instance is never stored before an older one, which would replace it.
   @Test func nothingIsMadeWhileAnOlderOneIsStored() {
     let storage = Scripted(beforeStoring: { [context] number in
       guard number == 1 else { return }
       context.reset()
-      // Would wait for itself.
+      // It would wait for itself.
       #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) }
     })
     context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in
@@ -153,7 +154,7 @@ import UDI
   }
 
   #if DEBUG
-    /// What is made after a reset is not dropped by an earlier reset that only then comes to the storage.
+    /// An earlier reset that reaches the storage late does not drop what was made after the reset.
     @Test func aResetThatComesLateToTheStorage() {
       let (isResetting, goOn, isReset) = (Meeting(2), Meeting(2), Meeting(2))
       let storage = Scripted(beforeResetting: { number in
@@ -171,7 +172,7 @@ import UDI
         {
           isResetting.arrive()
           context.reset()
-          // The first reset goes on when this thread waits for it; and if it does not wait, when the instance is stored.
+          // The first reset goes on when this thread waits for it or, if it does not wait, when the instance is stored.
           let made = Schedule.following({ point in if point == .waits { goOn.arrive() } }) {
             context.link((any Alpha).self)
           }
@@ -183,7 +184,7 @@ import UDI
     }
   #endif
 
-  /// Nobody waits for a reset of its own, nor do two threads for each other's.
+  /// Nobody waits for its own reset, nor do two threads wait for each other's.
   @Test func storagesThatLinkWhileTheyAreReset() {
     let meeting = Meeting(2)
     let storage = Scripted(beforeResetting: { [context] number in
@@ -217,7 +218,7 @@ import UDI
 
   // MARK: Sets of arguments that nothing is kept for
 
-  /// Keeps an instance as long as a test wants, and uses the library whenever it is asked.
+  /// Keeps an instance as long as a test wants, and uses the library whenever it is called.
   final class Counted: UDIStorage {
     private let kept = Locked<UDIMade?>(nil)
     private let census: Census
@@ -248,11 +249,11 @@ import UDI
     let lifetime = UDILifetime(
       "counted", storage: .custom { Counted(storages, other) { isKeeping.withLock { $0 } } })
     context.register((any Alpha).self, lifetime: lifetime) { [census] (_, number: Int) in Made("\(number)", census) }
-    // What is kept stays.
+    // Instances that are kept stay.
     let kept = (0..<1000).map { context.link((any Alpha).self, with: $0) }
     #expect((0..<1000).allSatisfy { context.link((any Alpha).self, with: $0) === kept[$0] })
     #expect(storages.alive == 1000)
-    // What has expired does not.
+    // Instances that have expired do not.
     isKeeping.withLock { $0 = false }
     for number in 0..<10_000 { _ = context.link((any Alpha).self, with: number) }
     #expect(storages.alive < 2000)
@@ -263,7 +264,7 @@ import UDI
     #expect(storages.alive == 0)
   }
 
-  /// It is found empty, and has something when that is said.
+  /// The storage is found empty, but has something by the time that this is noted.
   @Test func aSetOfArgumentsThatIsAskedForMeanwhileStays() {
     let storages = Locked<[Scripted]>([])
     let lifetime = UDILifetime(
@@ -277,7 +278,7 @@ import UDI
     let context = context
     let linked = Locked<(any Alpha)?>(nil)
     var next = 0
-    // Until there are so many that the library asks which of them keep anything.
+    // Until there are so many that the library asks which of them still keep anything.
     while next < 1000, linked.withLock({ $0 == nil }) {
       _ = context.link((any Alpha).self, with: next)
       storages.withLock { $0 }[next].reset()
@@ -293,7 +294,7 @@ import UDI
     #expect(present != nil && present === context.link((any Alpha).self, with: 0))
   }
 
-  /// Storages that forget when they like, threads that ask for few sets of arguments and for many.
+  /// Storages that forget at random, and threads that ask with few sets of arguments and with many.
   @Test func threadsAskWhileSetsOfArgumentsAreForgotten() {
     let seed = UInt64.random(in: 0...UInt64.max)
     let random = Locked(SplitMix(seed: seed))

@@ -1,9 +1,10 @@
 import Testing
 import UDI
 
-/// What a look for a consumer brings about is no news: neither to that consumer nor to another one.
+/// What a lookup for a consumer causes is no news, neither to that consumer nor to another one.
 ///
-/// After each change the tests wait until all consumers do. One that keeps itself busy never does, and is given far too many elements.
+/// After each change the tests wait until all consumers wait. A consumer that keeps itself busy never waits, and is
+/// given far too many elements.
 @MainActor struct FeedbackTests {
   let root = UDIContext(tag: "root")
   let makings = Tally()
@@ -12,16 +13,16 @@ import UDI
     #expect(await UDITests.settle([root] + others), "consumers keep themselves busy")
   }
 
-  /// How what a provider makes comes to be bound.
+  /// How the instances that a provider makes come to be bound.
   enum Manner: CaseIterable {
     case itself, helper, onCreate, inFactory, attachedInFactory, otherKey, later
     case inChild, inAddedChild, inSetUp, providedInChild, keptInChild, upwardsInSetUp
 
-    /// Whether something else is bound besides, under the key of what is made.
+    /// Whether something else is bound as well, under the key of the instance.
     var bindsHelper: Bool { [.helper, .keptInChild, .upwardsInSetUp].contains(self) }
   }
 
-  /// Registers a provider whose instances are bound in some manner.
+  /// Registers a provider whose instances are bound in a given manner.
   private func register(_ manner: Manner, _ lifetime: UDILifetime, _ label: String = "made") {
     let makings = makings
     switch manner {
@@ -107,12 +108,12 @@ import UDI
       root.bind(marker, as: (any Other).self)
       await settle()
       for consumer in consumers where !isKept {
-        // A task that binds what one has made lives long enough for the others to find it.
+        // A task that binds an instance lives long enough for the others to find the instance.
         let expected = Array(repeating: "made", count: manner == .later ? consumer.seen.count - 1 : 1) + ["marker"]
         #expect(consumer.seen == expected && consumer.seen.count <= count + 1, "\(lifetime)")
       }
       for other in others where !isKept { #expect(other.seen == [nil, "marker"], "\(lifetime)") }
-      // What is kept also keeps what it binds.
+      // An instance that is kept also keeps what it binds.
       for consumer in consumers + others where isKept {
         #expect(consumer.seen.count <= 3 && consumer.seen.last == "marker", "\(lifetime)")
       }
@@ -141,7 +142,8 @@ import UDI
     await settle()
     #expect(holder.seen.suffix(2) == [found, "marker"])
     for other in others { #expect(other.seen == [found, "marker"]) }
-    // The other key has no provider. What is bound under it in the root is another maker's by then, which nobody held.
+    // The other key has no provider. By then, what is bound under it in the root comes from another instance, which
+    // nobody held.
     let isBelow = [.inChild, .inAddedChild, .inSetUp, .providedInChild, .keptInChild].contains(manner)
     #expect(another.seen == (isBelow ? ["helper", nil, "marker"] : [nil, "marker"]))
     for consumer in [holder, another] + others { await consumer.end() }
@@ -208,7 +210,7 @@ import UDI
     holder.letGo()
     await settle()
     #expect(holder.seen == ["made", "second"])
-    // One that it had made itself, perhaps, and then the one that is held.
+    // Perhaps first one that it had made itself, and then the one that is held.
     #expect([["made", "second"], ["made", "second", "second"]].contains(other.seen))
     #expect(makings.count <= 3)
     for consumer in [holder, other] { await consumer.end() }
@@ -245,19 +247,19 @@ import UDI
     #expect(consumer.seen == ["by hand", "helper"])
     await holder.end()
     holder.letGo()
-    // A helper that takes no part in the tree is found dead when it is touched.
+    // A helper that takes no part in the tree is found dead when something touches it.
     _ = root.linkAll((any Service).self, search: .local)
     await settle()
     #expect(consumer.seen == ["by hand", "helper", "made"])
     await consumer.end()
   }
 
-  /// How a context that a look adds has something.
+  /// How a context that a lookup adds comes to have something.
   enum Content: CaseIterable { case bound, provided, kept }
 
   @Test("A context that a look adds and that goes again is no news", arguments: Content.allCases, [1, 2])
   func contextsOfLooks(_ content: Content, _ count: Int) async throws {
-    // The provider is two levels below, so that what is in a child of the root comes before it.
+    // The provider is two levels below, so what is in a child of the root comes before it.
     let makings = makings
     try root.makeChild(tag: "a").makeChild(tag: "b").register((any Service).self) { context in
       makings.add()
@@ -371,7 +373,7 @@ import UDI
         let consumers = (0..<count).map { _ in Follower(root.updates(of: (any Service).self)) }
         let waiters = (0..<count).map { _ in Task { try? await root.linkWhenAvailable((any Service).self) } }
         await settle()
-        // Who waits looks without a watcher first.
+        // A consumer that waits first looks without a watcher.
         #expect(makings.count - before <= 6 * count, "\(lifetime)")
         let marker = Plain("marker")
         root.bind(marker, as: (any Service).self)
@@ -440,7 +442,7 @@ import UDI
     }
     while given.count < 8 { await Task.yield() }
     let plain = Plain()
-    // Turns for those who would be told of something.
+    // Gives a turn to those who would be notified of something.
     for index in 0..<500 {
       root.bind(plain, as: (any Other).self, named: UDIName(index % 3))
       await Task.yield()

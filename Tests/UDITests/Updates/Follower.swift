@@ -1,6 +1,6 @@
 import UDI
 
-/// Follows updates on the main actor, and notes the labels of what it is given.
+/// Follows updates on the main actor, and notes the labels of the elements that it is given.
 @MainActor final class Follower {
   private(set) var seen: [String?] = []
   /// The last object that it was given.
@@ -10,7 +10,7 @@ import UDI
 
   /// - Parameter holds: Whether to keep what is given.
   init<Dependency: Sendable>(_ updates: UDIUpdates<Dependency>, holds: Bool = false) {
-    // Made here, so that it counts as one that does not wait yet.
+    // Made here, so that the consumer counts as one that does not wait yet.
     let iterator = updates.makeAsyncIterator()
     task = Task { [weak self] in
       var iterator = iterator
@@ -23,7 +23,7 @@ import UDI
     }
   }
 
-  /// What it has been given since it was last asked.
+  /// The elements since the last call.
   func take() -> [String?] {
     defer { seen = [] }
     return seen
@@ -39,14 +39,14 @@ import UDI
 
 /// Lets consumers run until all of them wait.
 ///
-/// - Returns: Whether that came, before there had been more turns than anything of use can take.
+/// - Returns: Whether they all came to wait, within more turns than anything useful can take.
 @MainActor @discardableResult
 func settle(_ contexts: [UDIContext]) async -> Bool {
   var turnsAtRest = 0
   for _ in 0..<20_000 {
     await Task.yield()
     turnsAtRest = contexts.allSatisfy(\.consumersAreWaiting) ? turnsAtRest + 1 : 0
-    // Something may have been started that has yet to begin.
+    // Something may have been started that has not begun yet.
     if turnsAtRest == 4 { return true }
   }
   return false

@@ -3,8 +3,8 @@ import Testing
 import TreeModel
 import UDI
 
-/// Random changes to a tree with consumers in many places. After each change every consumer has been given what a lookup that makes nothing
-/// finds.
+/// Random changes to a tree with consumers in many places. After each change, every consumer must have been given what
+/// a lookup that makes nothing finds.
 ///
 /// All of it runs on the main actor, see `FeedbackTests`. The seed is printed, and `UDI_SEED` repeats a run.
 @MainActor struct UpdatesOracleTests {
@@ -24,7 +24,7 @@ import UDI
   }
 }
 
-/// A tree, what is in it, and who follows it.
+/// A tree, what is in it, and the consumers that follow it.
 @MainActor private final class World {
   private struct Post {
     let context: UDIContext
@@ -78,7 +78,8 @@ import UDI
       let isRight: Bool
       if case .found(let place) = explanation.cause {
         if place.finding.kind == .provider {
-          // A lookup would make one. What somebody bound by hand was given before that changed.
+          // A lookup would make an instance, so the last element must be one that was made. An object bound by hand
+          // would be from before the change.
           isRight = label.map { $0.hasPrefix("made") || $0.hasPrefix("helper") } ?? false
         } else {
           let found: (any AnyObject)? =
@@ -98,7 +99,7 @@ import UDI
 
   /// Changes something.
   ///
-  /// - Returns: What it was.
+  /// - Returns: A description of the change.
   func change() -> String {
     let context = pick(contexts)
     let isOther = pick([true, false])
@@ -142,7 +143,7 @@ import UDI
     if isOther { context.bind(object, as: (any Other).self) } else { context.bind(object, as: (any Service).self) }
   }
 
-  /// Registers a provider whose instances are bound in some manner.
+  /// Registers a provider whose instances are bound in a given manner.
   private func register(in context: UDIContext, _ isOther: Bool) -> String {
     let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
     let manner = Int.random(in: 0..<7, using: &random)

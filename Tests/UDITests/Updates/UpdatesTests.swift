@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-/// `updates(of:)`: what a lookup gives, as it changes.
+/// `updates(of:)`: what a lookup finds, as it changes.
 struct UpdatesTests {
   let root = UDIContext(tag: "root")
 
@@ -53,7 +53,7 @@ struct UpdatesTests {
     try right.addChild(branch)
     #expect(try await #require(down.next()) == nil)
     #expect(try await #require(up.next()) === inRight)
-    // The new way is watched, too, and the old one no longer.
+    // The new path upwards is watched, too, and the old one no longer.
     right.unbind((any Other).self)
     #expect(try await #require(up.next()) == nil)
     root.multiBind(inLeft, as: (any Other).self)
@@ -168,7 +168,7 @@ struct UpdatesTests {
     ]
     while given.count < 2 { await Task.yield() }
     let plain = Plain()
-    // Of no interest, and so a turn for whoever would be told of something.
+    // Of no interest, so this only gives a turn to whoever would be notified of something.
     for index in 0..<1000 {
       root.bind(plain, as: (any Other).self, named: UDIName(index % 3))
       await Task.yield()
@@ -227,7 +227,7 @@ struct UpdatesTests {
       middle?.removeFromParent()
       middle = nil
       #expect(leaf.placesOfWatchers == [2], "the consumer is entered where there is no context any more")
-      // Leaves all its places, one of which would be freed memory.
+      // The watcher leaves all its places, one of which would be freed memory.
       updates = nil
     }
   #endif
@@ -245,7 +245,7 @@ struct UpdatesTests {
 
 private protocol Display: AnyObject {}
 @MainActor private final class Screen: @MainActor Display {
-  /// What is found moves behind a context whose set-up block has not run: that now comes first.
+  /// What is found moves behind a context whose set-up block has not run, so that block now comes first.
   @MainActor @Test func aMoveThatPutsASetUpInFront() async throws {
     let root = UDIContext(tag: "root")
     let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
@@ -261,7 +261,7 @@ private protocol Display: AnyObject {}
     await follower.end()
   }
 
-  /// The same where it stays in front of its siblings, but moves down.
+  /// The same if it stays before its siblings, but moves down.
   @MainActor @Test func aMoveThatPutsASetUpNearer() async throws {
     let root = UDIContext(tag: "root")
     let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
@@ -279,7 +279,8 @@ private protocol Display: AnyObject {}
     await follower.end()
   }
 
-  /// What changes above is no news to a consumer that finds something nearer: else a provider would make another instance.
+  /// Changes above are no news to a consumer that finds something nearer. Otherwise a provider would make another
+  /// instance.
   @MainActor @Test func whatIsAboveSomethingNearerIsNoNews() async throws {
     let top = UDIContext(tag: "top")
     let root = UDIContext(tag: "root")
@@ -300,7 +301,7 @@ private protocol Display: AnyObject {}
     root.unbind((any Service).self)
     await settle([child, root])
     #expect(makings.count == 1 && follower.take().isEmpty)
-    // What is nearer goes: from then on it is news, at the place where the context is by now.
+    // When what is nearer goes, changes above become news, at the place where the context is by now.
     try top.addChild(root)
     child.unregister((any Service).self)
     await settle([child])

@@ -75,7 +75,7 @@ import TreeModel
     #expect(first == nil && second == nil)
   }
 
-  /// Not every platform has words of 64 bits; the hashes are made in the same way on all.
+  /// Not every platform has 64-bit words; the hashes are made in the same way on all platforms.
   @Test func hashesSpreadOnWordsOfBothWidths() {
     func expectSpread<Word: FixedWidthInteger & UnsignedInteger>(_: Word.Type, _ what: Comment, _ hash: (Int) -> Word) {
       for capacity in [16, 64, 1024, 1 << 16] {
@@ -95,7 +95,7 @@ import TreeModel
     expectSpread(UInt64.self, "ids, 64 bits") { scrambledID(UInt64($0)) }
     expectSpread(UInt32.self, "ids, 32 bits") { scrambledID(UInt64($0)) }
     expectSpread(UInt32.self, "ids of names, 32 bits") { scrambledID(KeyIdentity.namedBit | UInt64($0)) }
-    // The golden ratio's bits, as Knuth has them for both.
+    // The bits of the golden ratio, as Knuth uses them, for both sizes.
     #expect(scrambled(1 as UInt64) == 0x9E37_79B9_7F4A_7C15 && scrambled(1 as UInt32) == 0x9E37_79B9)
     #expect(scrambledID(1) as UInt64 == 0x9E37_79B9_7F4A_7C15 && scrambledID(1) as UInt32 == 0x9E37_79B9)
   }

@@ -73,7 +73,7 @@ import Testing
     #expect(Swift.Set(dictionary.values.map(\.label)) == Swift.Set((5..<20).map(String.init)))
   }
 
-  /// A key that wants more alignment than an allocation has by itself.
+  /// A key that needs stricter alignment than allocations have by default.
   @Test func keysOfAnyAlignment() {
     let values = (0..<40).map { Plain("\($0)") }
     var dictionary = WeakValueDictionary<SIMD16<Float>, Plain>()
@@ -110,7 +110,7 @@ import Testing
     #expect(dictionary[-1] === survivor)
   }
 
-  /// Whatever dies, no dead entry outlives as many changes as there are entries.
+  /// Whatever dies, no dead entry survives more changes than there are entries.
   @Test(arguments: [2, 3, 10]) func everyDeadEntryIsComeAcross(oneIn part: Int) {
     var dictionary = WeakValueDictionary<Int, Plain>()
     var values = (0..<3000).map { Optional(Plain("\($0)")) }
@@ -143,7 +143,7 @@ import Testing
     withExtendedLifetime(value) {}
   }
 
-  /// Every way to read. The thread sanitizer fails this if one of them writes.
+  /// Every way to read. If one of them writes, the thread sanitizer fails this test.
   @Test func severalThreadsReadOneDictionary() {
     let values = (0..<100).map { Plain("\($0)") }
     var changing = WeakValueDictionary<Int, Plain>()
@@ -154,7 +154,7 @@ import Testing
       for index in 0..<1000 where dictionary[index % 100] !== values[index % 100] { wrong.add() }
       if dictionary.count != 100 || dictionary.isEmpty || dictionary.heldCount != 100 { wrong.add() }
       if dictionary.keys.count != 100 || dictionary.values.count != 100 { wrong.add() }
-      // A copy of one's own is made by reading, too.
+      // Making a copy of one's own only reads, too.
       var copy = dictionary
       copy[0] = nil
       if copy.count != 99 { wrong.add() }

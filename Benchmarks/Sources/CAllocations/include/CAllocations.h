@@ -2,11 +2,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Begins or ends counting, for all threads.
+/// Starts or stops counting, for all threads.
 void allocations_count(bool on);
 
-/// How many allocations there were while counting.
+/// The number of allocations made while counting.
 size_t allocations_made(void);
 
-/// How many bytes the allocations made while counting take, less those of the blocks freed while counting.
+/// The bytes allocated while counting, minus those freed while counting.
 long allocations_live_bytes(void);

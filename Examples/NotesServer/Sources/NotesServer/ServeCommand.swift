@@ -5,12 +5,12 @@ import Logging
 import NotesService
 import UDI
 
-/// Reads what the operator wants, puts the service together, and runs it until it is told to stop.
+/// Reads the operator's options, puts the service together, and runs it until it is told to stop.
 @main
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "NotesServer", abstract: "Keeps notes, over HTTP.")
 
-  /// Who makes what a request needs.
+  /// Chooses what makes the objects that a request needs.
   enum WiringName: String, CaseIterable, ExpressibleByArgument {
     case udi, hand
   }
@@ -18,19 +18,19 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The address to listen on.")
   var host = "127.0.0.1"
 
-  @Option(help: "The port to listen on; 0 has the system choose one.")
+  @Option(help: "The port to listen on; with 0, the system chooses one.")
   var port = 8080
 
-  @Option(help: "The file to keep the notes in. Without one they are gone when the server ends.")
+  @Option(help: "The file to keep the notes in. Without one, the notes are lost when the server ends.")
   var database: String?
 
-  @Option(help: "How much is logged, to standard error.")
+  @Option(help: "How much to log, to standard error.")
   var logLevel = Logger.Level.info
 
-  @Option(help: "Who makes what a request needs: the library, or initialisers.")
+  @Option(help: "What makes the objects that a request needs: the library (udi) or initialisers (hand).")
   var wiring = WiringName.udi
 
-  @Flag(help: "Shows the tree of contexts at /debug/contexts; on the loopback interface only.")
+  @Flag(help: "Show the tree of contexts at /debug/contexts; on the loopback interface only.")
   var debug = false
 
   func validate() throws {
@@ -59,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
     let application = makeApplication(
       configuration, wiring: wiring, debugging: debug ? AppContext : nil, logger: logger
     ) { port in
-      // Written at once: `print` would keep it while the output is no terminal.
+      // Written to the handle, because `print` would buffer the line unless the output is a terminal.
       FileHandle.standardOutput.write(Data("Listening on http://\(host):\(port)\n".utf8))
     }
     try await application.runService()

@@ -1,4 +1,5 @@
-/// Answers so many requests, reads and writes in turn, without a server around it: for `load --instructions`, which counts what one takes.
+/// Answers a number of requests, reads and writes in turn, without a server. `load --instructions` uses it to count the
+/// instructions of one request.
 ///
 ///     RequestCost udi|hand COUNT
 import Dispatch
@@ -36,7 +37,7 @@ guard arguments.count == 3, ["udi", "hand"].contains(arguments[1]), let count = 
   }
 }
 
-// Not the main actor's queue, which Valgrind does not come to terms with: the main thread waits.
+// Runs off the main actor, because Valgrind cannot handle the main actor's queue. The main thread waits.
 let done = DispatchSemaphore(value: 0)
 Task.detached {
   let configuration = NotesConfiguration(storage: .memory)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotesService
 
-/// A request that cannot be done, and what its client is told.
+/// A request that must fail, and the error that its client gets.
 struct BadInput: Sendable, CustomTestStringConvertible {
   let testDescription: String
   var method = HTTPRequest.Method.post
@@ -85,7 +85,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   static let all = paths + ids + queries + noJSON + noNotes + mediaTypes + tooLarge
 }
 
-/// Whatever clients send: they are told what was wrong, in one form, and the server did not fail.
+/// Whatever clients send, they learn in one form what was wrong, and the server keeps running.
 @Suite struct BadInputTests {
   @Test(arguments: BadInput.all)
   func isRefused(_ input: BadInput) async throws {

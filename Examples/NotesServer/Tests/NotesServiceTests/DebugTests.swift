@@ -7,7 +7,7 @@ import UDI
 
 @testable import NotesService
 
-/// The page that shows the tree, and what it asks the server for.
+/// The page that shows the tree, and its requests to the server.
 @Suite(.timeLimit(.minutes(1))) struct DebugTests {
   /// What the page reads.
   private struct View: Decodable {

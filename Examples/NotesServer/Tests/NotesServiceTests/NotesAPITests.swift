@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotesService
 
-/// What clients can do, wired either way.
+/// What clients can do, with either wiring.
 @Suite struct NotesAPITests {
   @Test(arguments: WiringUnderTest.allCases)
   func makesAndShowsANote(_ wiring: WiringUnderTest) async throws {
@@ -49,7 +49,7 @@ import Testing
       #expect(deleted.body.readableBytes == 0)
       #expect(try await client.get("/notes/1").status == .notFound)
       #expect(try await client.execute(uri: "/notes/1", method: .delete).status == .notFound)
-      // Its id does not come back.
+      // Its id is not used again.
       #expect(try await client.send(#"{"title": "Tea"}"#, .post, "/notes").json(Note.self).id == 2)
     }
   }

@@ -11,7 +11,7 @@ import UDI
 
 private struct Broken: Error {}
 
-/// What a test puts into its root replaces what the application would have there.
+/// What a test puts into its root replaces what the application would use.
 @Suite struct ReplacedPartsTests {
   @Test func theClockIsRegisteredAnew() async throws {
     let clock = FixedClock()

@@ -8,7 +8,7 @@ import UDI
 
 private struct Broken: Error {}
 
-/// What belongs to a request is found in a context of its own, and is gone with it.
+/// What belongs to a request is in a context of its own, and goes with it.
 @Suite(.timeLimit(.minutes(1))) struct RequestContextTests {
   @Test func eachRequestHasItsOwnUnitOfWork() async throws {
     let gate = Gate()
@@ -77,7 +77,7 @@ private struct Broken: Error {}
 
   /// Requests that are answered, that find nothing, that are refused, and that are cancelled while they wait.
   ///
-  /// The client has no more than eight connections to one server, and all requests that wait need one each.
+  /// The client opens at most eight connections to one server, and each request that waits needs one.
   @Test(arguments: [(TestingSetup.router, 16), (.ahc(), 2)])
   func nothingOfARequestSurvives(_ setup: TestingSetup, _ count: Int) async throws {
     let gate = Gate()
@@ -107,7 +107,7 @@ private struct Broken: Error {}
       let done = try await values(of: answered + missed)
       #expect(done == Array(repeating: .ok, count: count) + Array(repeating: .notFound, count: count))
     }
-    // The server has stopped, so it is done with what its clients cancelled, too.
+    // The server has stopped, so it has also finished with the requests that its clients cancelled.
     #expect(root.children.isEmpty)
     #expect(survivors.watched == 3 * 4 * count)
     #expect(survivors.alive == 0)

@@ -1,19 +1,19 @@
 import UDI
 
-/// Everything that lives as long as the application: what is installed in its root context.
+/// Everything that lives as long as the application. The root context installs this module.
 public struct AppModule: UDIModule, Sendable {
   private let configuration: NotesConfiguration
 
   /// Makes the module for one configuration.
   public init(_ configuration: NotesConfiguration) { self.configuration = configuration }
 
-  /// Registers what the areas of the application offer.
+  /// Installs the modules of all areas of the application.
   public func register(in context: UDIContext) {
     context.install(ConfigurationModule(configuration: configuration), TimeModule(), StorageModule())
   }
 }
 
-/// What the operator decided. Handlers ask for the limits alone and need not know where these come from.
+/// The operator's settings. Handlers ask only for the limits and need not know where these come from.
 struct ConfigurationModule: UDIModule {
   let configuration: NotesConfiguration
 
@@ -23,7 +23,7 @@ struct ConfigurationModule: UDIModule {
   }
 }
 
-/// What time it is.
+/// The clock.
 struct TimeModule: UDIModule {
   func register(in context: UDIContext) {
     context.register((any WallClock).self, lifetime: .context) { SystemClock() }

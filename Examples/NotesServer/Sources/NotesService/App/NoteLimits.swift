@@ -1,14 +1,14 @@
 /// How large a note, a page of notes and a request may be.
 public struct NoteLimits: Sendable {
-  /// The characters of a title.
+  /// The maximum number of characters in a title.
   public var titleLength = 200
-  /// The characters of a body.
+  /// The maximum number of characters in a body.
   public var bodyLength = 10_000
-  /// The notes of a page, where the client names no limit.
+  /// The number of notes on a page, if the client gives no limit.
   public var pageSize = 20
-  /// The notes of a page at most.
+  /// The maximum number of notes on a page.
   public var maximumPageSize = 100
-  /// The bytes of a request's body.
+  /// The maximum number of bytes in a request's body.
   public var requestBytes = 65_536
 
   /// Makes the limits that the service has by default.

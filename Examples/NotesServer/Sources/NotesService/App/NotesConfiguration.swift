@@ -1,16 +1,16 @@
-/// What the operator decides: where to listen, where the notes are kept, and how large things may be.
+/// The operator's settings: where to listen, where to keep the notes, and how large things may be.
 public struct NotesConfiguration: Sendable {
   /// Where the notes are kept.
   public enum Storage: Sendable {
-    /// Until the server ends.
+    /// In memory, until the server ends.
     case memory
-    /// In a file, which is made if it is not there.
+    /// In a file, which is created if it does not exist.
     case file(path: String)
   }
 
   /// The address to listen on.
   public var host: String
-  /// The port to listen on; 0 has the system choose one.
+  /// The port to listen on; with 0, the system chooses one.
   public var port: Int
   /// Where the notes are kept.
   public var storage: Storage

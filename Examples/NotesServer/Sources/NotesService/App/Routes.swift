@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Says which handler answers what. A route asks the request's scope for its handler, and knows nothing of how that was made.
+/// Adds the routes. A route asks the request's scope for its handler, and does not know how the handler was made.
 func addRoutes(to router: Router<NotesRequestContext>) {
   router.get("/health") { _, context in
     try await context.scope.healthHandler().report()
@@ -27,7 +27,7 @@ func addRoutes(to router: Router<NotesRequestContext>) {
 }
 
 extension Router {
-  /// Answers the other methods of a path with 405: the router itself only knows that it has no route.
+  /// Answers all other methods of a path with 405, because the router itself only knows that it has no such route.
   fileprivate func refuseOtherMethods(on path: RouterPath, allowing allowed: [HTTPRequest.Method]) {
     let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete, .options, .trace, .connect]
     for method in known where !allowed.contains(method) {

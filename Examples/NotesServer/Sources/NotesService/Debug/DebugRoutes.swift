@@ -4,10 +4,11 @@ import Hummingbird
 import NIOCore
 import UDI
 
-/// Adds a page that shows the tree at work. Who can reach it sees what goes on inside, so it is for the loopback interface alone.
+/// Adds a page that shows the tree at work. Whoever can reach the page sees what goes on inside, so it is for the
+/// loopback interface only.
 ///
 /// - Parameters:
-///   - router: Where to.
+///   - router: The router that gets the routes.
 ///   - root: The parent of the requests' contexts.
 func addDebugRoutes(to router: Router<NotesRequestContext>, root: UDIContext) {
   router.get("/debug/contexts") { _, _ in page(PackageResources.contexts_html, "text/html; charset=utf-8") }
@@ -26,7 +27,7 @@ func addDebugRoutes(to router: Router<NotesRequestContext>, root: UDIContext) {
   }
 }
 
-/// The tags of a path as the page writes it: `/tag/tag`, each of them percent-encoded.
+/// The tags in a path as the page writes it: `/tag/tag`, each tag percent-encoded.
 private func tags(_ path: String) -> [String] {
   path.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }
 }
@@ -35,7 +36,7 @@ private func page(_ bytes: [UInt8], _ type: String) -> Response {
   let headers: HTTPFields = [
     .contentType: type,
     .cacheControl: "no-store",
-    // Nothing is loaded from elsewhere, and the browser sees to it.
+    // The page loads nothing from elsewhere, and this header makes the browser enforce that.
     .contentSecurityPolicy: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
   ]
   return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))

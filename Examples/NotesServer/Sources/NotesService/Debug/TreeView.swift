@@ -2,7 +2,7 @@ import GRDB
 import Logging
 import UDI
 
-/// What the page shows of a tree.
+/// What the page shows of the tree.
 struct TreeView: Encodable {
   struct Counts: Encodable {
     let contexts: Int
@@ -11,11 +11,11 @@ struct TreeView: Encodable {
   }
 
   let counts: Counts
-  /// Breadth-first, and so with each context's parent before it.
+  /// In breadth-first order, so each context comes after its parent.
   let contexts: [UDISnapshot.Context]
-  /// How many contexts there are besides.
+  /// How many contexts are left out.
   let omitted: Int
-  /// What can be explained.
+  /// The keys that the page can explain.
   let keys: [String]
 
   private static var shown: Int { 200 }
@@ -30,7 +30,7 @@ struct TreeView: Encodable {
   }
 }
 
-/// The keys of the service, by the names that the page offers: a lookup is typed, so that they cannot come from a text.
+/// The service's keys, by the names that the page offers. A lookup needs a type, so the keys cannot be made from text.
 let explainableKeys: [String: @Sendable (UDIContext) -> UDIExplanation] = [
   "DatabaseWriter": { $0.explain((any DatabaseWriter).self) },
   "Logger": { $0.explain(Logger.self) },

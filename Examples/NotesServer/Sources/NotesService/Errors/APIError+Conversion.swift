@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 extension APIError {
-  /// Says what is wrong with a body: that it is no JSON, or that it is, but no note.
+  /// Says what is wrong with a body: it is not JSON, or it is JSON but not a note.
   init(_ error: DecodingError) {
     func path(_ keys: [any CodingKey]) -> String {
       keys.isEmpty ? "the body" : keys.map(\.stringValue).joined(separator: ".")
@@ -15,7 +15,7 @@ extension APIError {
     }
   }
 
-  /// Says of any error what a client may know; nil of those that are nobody's business but ours.
+  /// Turns any error into what a client may know about it; nil for internal errors.
   init?(_ error: any Error) {
     switch error {
     case let error as APIError: self = error
@@ -25,7 +25,7 @@ extension APIError {
     }
   }
 
-  /// An error of the framework's.
+  /// Makes an error from one of the framework's.
   private init(_ status: HTTPResponse.Status) {
     self =
       status == .notFound

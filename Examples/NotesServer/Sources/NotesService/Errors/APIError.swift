@@ -1,12 +1,12 @@
 import HTTPTypes
 import Hummingbird
 
-/// What is told to a client whose request was not done: `{"error":{"code":"…","message":"…"}}`.
+/// The error that a client gets for a request that failed: `{"error":{"code":"…","message":"…"}}`.
 struct APIError: HTTPResponseError {
   let status: HTTPResponse.Status
-  /// For programs: it stays what it is.
+  /// For programs: it never changes.
   let code: String
-  /// For readers.
+  /// For people.
   let message: String
   var headers: HTTPFields = [:]
 
@@ -30,7 +30,7 @@ extension APIError {
   }
 
   static var invalidID: APIError {
-    APIError(status: .badRequest, code: "invalid_id", message: "the id of a note is a number from 1")
+    APIError(status: .badRequest, code: "invalid_id", message: "the id of a note must be a number, at least 1")
   }
 
   static func invalidParameter(_ message: String) -> APIError {
@@ -44,7 +44,8 @@ extension APIError {
   static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> APIError {
     let names = allowed.map(\.rawValue).joined(separator: ", ")
     return APIError(
-      status: .methodNotAllowed, code: "method_not_allowed", message: "allowed are \(names)", headers: [.allow: names])
+      status: .methodNotAllowed, code: "method_not_allowed", message: "the allowed methods are \(names)",
+      headers: [.allow: names])
   }
 
   static var unsupportedMediaType: APIError {
@@ -54,15 +55,15 @@ extension APIError {
 
   static func bodyTooLarge(_ limit: Int) -> APIError {
     APIError(
-      status: .contentTooLarge, code: "body_too_large", message: "the body must not have more than \(limit) bytes")
+      status: .contentTooLarge, code: "body_too_large", message: "the body must not be larger than \(limit) bytes")
   }
 
   static func unavailable(_ message: String) -> APIError {
     APIError(status: .serviceUnavailable, code: "unavailable", message: message)
   }
 
-  /// Says nothing about what was wrong: that is in the log.
+  /// Does not say what was wrong: that is in the log.
   static var internalError: APIError {
-    APIError(status: .internalServerError, code: "internal_error", message: "the request could not be done")
+    APIError(status: .internalServerError, code: "internal_error", message: "the request failed")
   }
 }

@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import NIOHTTP1
 
-/// Gives every error the one form that clients know, and logs those that are ours.
+/// Turns every error into the one form that clients know, and logs internal errors.
 struct ErrorMiddleware: RouterMiddleware {
   func handle(
     _ request: Request, context: NotesRequestContext,
@@ -11,7 +11,7 @@ struct ErrorMiddleware: RouterMiddleware {
     do {
       return try await next(request, context)
     } catch let error as HTTPParserError {
-      // The bytes are no HTTP any more: the server answers 400 and closes the connection.
+      // The bytes are not HTTP: the server answers 400 and closes the connection.
       throw error
     } catch {
       let known = APIError(error)

@@ -1,11 +1,11 @@
 import Hummingbird
 import Logging
 
-/// What `/health` does, given what it needs. Who conforms says where that comes from.
+/// What `/health` does, given what it needs. The conforming type decides where that comes from.
 public protocol HealthHandling {
-  /// The work of the request that is handled.
+  /// The work of the request being handled.
   var work: UnitOfWork { get }
-  /// The logger of the request that is handled.
+  /// The logger of the request being handled.
   var logger: Logger { get }
 }
 

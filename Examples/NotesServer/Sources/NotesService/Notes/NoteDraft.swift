@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a client sends to make a note or to replace one. Fields that it does not know are left alone.
+/// What a client sends to create or replace a note. Unknown fields are ignored.
 public struct NoteDraft: Sendable, Decodable {
   let title: String
   let body: String
@@ -9,17 +9,17 @@ public struct NoteDraft: Sendable, Decodable {
     case title, body
   }
 
-  /// Reads a draft, in which the body may be left out.
+  /// Reads a draft. The body may be missing.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     title = try container.decode(String.self, forKey: .title)
     body = try container.decodeIfPresent(String.self, forKey: .body) ?? ""
   }
 
-  /// Checks what the types do not say.
+  /// Checks what the types do not guarantee.
   ///
-  /// - Parameter limits: How large it may be.
-  /// - Throws: What is wrong with it, for the client.
+  /// - Parameter limits: How large the note may be.
+  /// - Throws: What is wrong with the draft, for the client.
   func check(_ limits: NoteLimits) throws(APIError) {
     if title.allSatisfy(\.isWhitespace) { throw .invalidNote("title must not be empty") }
     if title.count > limits.titleLength {
@@ -28,7 +28,7 @@ public struct NoteDraft: Sendable, Decodable {
     if body.count > limits.bodyLength {
       throw .invalidNote("body must not be longer than \(limits.bodyLength) characters")
     }
-    // SQLite keeps such a text, but reads it up to there.
+    // SQLite stores such a text, but reads it only up to this character.
     if (title + body).unicodeScalars.contains("\0") { throw .invalidNote("texts must not contain U+0000") }
   }
 }

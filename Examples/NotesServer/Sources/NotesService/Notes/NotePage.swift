@@ -1,10 +1,10 @@
 import HTTPTypes
 import Hummingbird
 
-/// Some notes, in the order of their ids, and where the next ones begin.
+/// Some notes, in the order of their ids, and where the next page begins.
 struct NotePage: Codable, Equatable {
   let notes: [Note]
-  /// What to ask for `after`, to get the next page; nil on the last one.
+  /// The value of `after` for the next page; nil on the last page.
   let next: Int64?
 }
 

@@ -1,9 +1,10 @@
 import UDI
 
-/// Handles `/notes` for one request, and finds what it needs from the context that it is attached to: the unit of work in that of the
-/// request, the limits in the application's.
+/// Handles `/notes` for one request. It is attached to the request's context and finds what it needs from there: the
+/// unit of work in that context, the limits in the application's.
 ///
-/// There is one for each request. So it may be a plain class, which property wrappers need, although requests run on many threads.
+/// Each request has a handler of its own. So the handler can be a plain class, which property wrappers need, although
+/// requests run on many threads.
 final class NotesHandler: UDIObject, NotesHandling {
   let _attachedContext = UDIAttachment()
   @Required var work: UnitOfWork

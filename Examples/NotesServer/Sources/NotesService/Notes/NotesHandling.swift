@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// What `/notes` does, given what it needs. Who conforms says where that comes from.
+/// What `/notes` does, given what it needs. The conforming type decides where that comes from.
 public protocol NotesHandling {
-  /// The work of the request that is handled.
+  /// The work of the request being handled.
   var work: UnitOfWork { get }
   /// How large things may be.
   var limits: NoteLimits { get }
@@ -12,7 +12,7 @@ public protocol NotesHandling {
 extension NotesHandling {
   func list(_ query: Parameters) async throws -> Response {
     let page = try NotePageRequest(query, limits: limits)
-    // One more than asked for says whether there is a next page.
+    // One note more than asked for shows whether there is a next page.
     let notes = try await work.read { store in try await store.notes(after: page.after, limit: page.limit + 1) }
     let shown = Array(notes.prefix(page.limit))
     return try .json(NotePage(notes: shown, next: notes.count > shown.count ? shown.last?.id : nil))

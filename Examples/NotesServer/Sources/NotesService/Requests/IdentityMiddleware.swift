@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Gives each request its id: the client's, if that is sane, else the one that the framework made. The response carries it, and so
-/// does every line that the request's logger writes.
+/// Gives each request its id: the client's, if that is well-formed, and otherwise the one that the framework made. The
+/// response carries the id, and so does every line that the request's logger writes.
 struct IdentityMiddleware: RouterMiddleware {
   func handle(
     _ request: Request, context: NotesRequestContext,

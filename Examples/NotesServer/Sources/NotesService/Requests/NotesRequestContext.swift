@@ -1,11 +1,11 @@
 import Hummingbird
 import Logging
 
-/// What the framework hands from one middleware to the next, and to the route.
+/// What the framework passes from one middleware to the next, and to the route.
 public struct NotesRequestContext: RequestContext {
-  /// What the framework keeps.
+  /// The framework's own part.
   public var coreContext: CoreRequestContextStorage
-  /// Set by ``RequestScopeMiddleware``, for what comes after it.
+  /// Set by ``RequestScopeMiddleware``, for everything that comes after it.
   var openScope: (any RequestScope)?
 
   /// Makes the context of a request.
@@ -19,7 +19,7 @@ public struct NotesRequestContext: RequestContext {
 
   private static let idKey = "hb.request.id"
 
-  /// What makes the request's handlers.
+  /// The scope that makes the request's handlers.
   var scope: any RequestScope {
     get throws {
       guard let openScope else { throw NoScope() }
@@ -27,6 +27,6 @@ public struct NotesRequestContext: RequestContext {
     }
   }
 
-  /// A route stands before the middleware that opens scopes.
+  /// A route was added before the middleware that opens scopes.
   struct NoScope: Error {}
 }

@@ -8,8 +8,8 @@ extension Request {
   /// Reads the body as JSON.
   ///
   /// - Parameters:
-  ///   - type: What it is to be.
-  ///   - limit: The bytes that it may have.
+  ///   - type: The type of the value.
+  ///   - limit: The maximum number of bytes.
   /// - Returns: The value.
   /// - Throws: What is wrong with the body, for the client.
   func json<Value: Decodable>(_ type: Value.Type, upTo limit: Int) async throws -> Value {

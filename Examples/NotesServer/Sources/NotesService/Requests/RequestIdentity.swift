@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// Which request it is: in the response, in every line of the log, and as the tag of the request's context.
+/// Identifies a request: in the response, in every line of the log, and as the tag of the request's context.
 public struct RequestIdentity: Sendable, Hashable {
-  /// The client's name for it, or ours.
+  /// The client's id for the request, or the server's.
   public let id: String
 
   init(id: String) { self.id = id }
 
-  /// Takes the client's name over, if that can be shown and logged as it stands.
+  /// Takes over the client's id, if it can be shown and logged as it is.
   ///
   /// - Parameter header: What the client sent.
   init?(header: String) {
@@ -26,7 +26,7 @@ public struct RequestIdentity: Sendable, Hashable {
 }
 
 extension HTTPField.Name {
-  /// The header in which requests and responses carry it.
+  /// The header that carries the id in requests and responses.
   static let requestID: HTTPField.Name = {
     guard let name = HTTPField.Name("X-Request-Id") else { preconditionFailure("it is a token") }
     return name

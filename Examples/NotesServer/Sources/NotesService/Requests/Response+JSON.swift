@@ -8,11 +8,11 @@ extension Response {
   /// Makes a response with a JSON body.
   ///
   /// - Parameters:
-  ///   - value: What the body says.
-  ///   - status: The status.
-  ///   - headers: Headers besides those of the body.
+  ///   - value: The value to encode in the body.
+  ///   - status: The status of the response.
+  ///   - headers: Further headers, besides those that describe the body.
   /// - Returns: The response.
-  /// - Throws: Why the value cannot be encoded.
+  /// - Throws: An error if the value cannot be encoded.
   static func json(
     _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
   ) throws -> Response {
@@ -27,7 +27,7 @@ extension Response {
     let encoder = JSONEncoder()
     encoder.dateEncodingStrategy = .custom { date, encoder in
       var container = encoder.singleValueContainer()
-      // The store keeps milliseconds, which `.iso8601` would leave out.
+      // The store keeps milliseconds, which `.iso8601` would omit.
       try container.encode(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

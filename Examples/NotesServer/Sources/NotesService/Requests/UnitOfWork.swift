@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What one request does with the store: every read and write goes through it, is logged as the request's, and counted.
+/// One request's use of the store. Every read and write goes through it, and is counted and logged for the request.
 public final class UnitOfWork: Sendable {
   /// How often the request used the store.
   struct Tally: Equatable {
@@ -9,7 +9,7 @@ public final class UnitOfWork: Sendable {
     var writes = 0
   }
 
-  /// Whose work it is.
+  /// The request whose work this is.
   let request: RequestIdentity
   private let store: any NoteStore
   private let logger: Logger
@@ -21,7 +21,7 @@ public final class UnitOfWork: Sendable {
     self.logger = logger
   }
 
-  /// What it has done so far, failures included.
+  /// The uses so far, including those that failed.
   var tally: Tally { counted.withLock { $0 } }
 
   func read<Value: Sendable>(_ operation: (any NoteStore) async throws -> Value) async throws -> Value {

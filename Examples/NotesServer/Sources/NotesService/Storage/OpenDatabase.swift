@@ -2,12 +2,13 @@ import GRDB
 
 /// Opens the database and brings its tables up to date.
 ///
-/// - Parameter storage: Where it is.
-/// - Returns: The database: a pool for a file, whose readers need not wait for the writer, and one connection in memory.
-/// - Throws: Why it cannot be opened, or its tables not be changed.
+/// - Parameter storage: Where the database is.
+/// - Returns: The database. For a file it is a pool, whose readers need not wait for the writer; in memory it is a
+///   single connection.
+/// - Throws: An error if the database cannot be opened or its tables cannot be changed.
 func openDatabase(_ storage: NotesConfiguration.Storage) throws -> any DatabaseWriter {
   var settings = Configuration()
-  // Another process may have the file open, a backup for example.
+  // Another process, such as a backup, may have the file open.
   settings.busyMode = .timeout(5)
   let database: any DatabaseWriter =
     switch storage {
@@ -18,12 +19,13 @@ func openDatabase(_ storage: NotesConfiguration.Storage) throws -> any DatabaseW
   return database
 }
 
-/// All that was ever done to the tables, in that order. What was released is not changed any more: a database may have run it.
+/// All changes ever made to the tables, in order. Never change a migration that was released: some database may have
+/// run it.
 private var migrations: DatabaseMigrator {
   var migrator = DatabaseMigrator()
   migrator.registerMigration("create note") { database in
     try database.create(table: "note") { table in
-      // `AUTOINCREMENT`: the id of a deleted note must not come back, since pages begin after an id.
+      // `AUTOINCREMENT`, so that the id of a deleted note never comes back: pages begin after an id.
       table.autoIncrementedPrimaryKey("id")
       table.column("title", .text).notNull()
       table.column("body", .text).notNull()

@@ -1,7 +1,7 @@
 import GRDB
 import UDI
 
-/// Where the notes are kept. The context that this is installed in owns the database.
+/// The database and the store. The context that installs this module owns both.
 struct StorageModule: UDIModule {
   func register(in context: UDIContext) {
     context.register((any DatabaseWriter).self, lifetime: .context) { context in

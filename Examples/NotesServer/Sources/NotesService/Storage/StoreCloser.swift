@@ -5,8 +5,8 @@ struct StoreCloser: Service {
   let store: any NoteStore
 
   func run() async throws {
-    // Where this throws, the server is not stopped but torn down, and requests may be using the store: it stays open then, and the
-    // database's log brings it in order when it is opened next.
+    // If this throws, the server is not stopped gracefully but torn down, and requests may still be using the store.
+    // The store then stays open, and the database recovers from its log when it is opened next.
     try await gracefulShutdown()
     try store.close()
   }

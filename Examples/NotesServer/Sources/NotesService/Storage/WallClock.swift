@@ -1,6 +1,6 @@
 import Foundation
 
-/// Says what time it is. The dates of notes come from it, so that tests can say what they will be.
+/// Tells the time. The dates of notes come from it, so that tests can predict them.
 protocol WallClock: AnyObject, Sendable {
   var now: Date { get }
 }

@@ -1,15 +1,15 @@
 import Logging
 
-/// Does the same by initialisers alone: what the other wiring is compared with.
+/// Does the same with initialisers only. The library's wiring is compared with this one.
 public struct HandWiring: Wiring {
   /// The notes.
   public let store: any NoteStore
   private let limits: NoteLimits
 
-  /// Makes what the application needs.
+  /// Makes the objects that the application needs.
   ///
-  /// - Parameter configuration: What the operator decided.
-  /// - Throws: Why the database cannot be opened.
+  /// - Parameter configuration: The operator's settings.
+  /// - Throws: An error if the database cannot be opened.
   public init(_ configuration: NotesConfiguration) throws {
     self.init(
       store: SQLiteNoteStore(database: try openDatabase(configuration.storage), clock: SystemClock()),
@@ -21,7 +21,7 @@ public struct HandWiring: Wiring {
     self.limits = limits
   }
 
-  /// Runs an operation with what one request needs.
+  /// Runs an operation with the objects that one request needs.
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
@@ -30,7 +30,7 @@ public struct HandWiring: Wiring {
   }
 }
 
-/// Makes handlers from what it has.
+/// Makes handlers from its own properties.
 private struct HandWiredScope: RequestScope {
   let work: UnitOfWork
   let limits: NoteLimits

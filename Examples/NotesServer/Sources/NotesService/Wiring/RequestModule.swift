@@ -1,7 +1,7 @@
 import Logging
 import UDI
 
-/// What belongs to one request: the request's context owns it, and it is gone with that.
+/// What belongs to one request. The request's context owns it, and takes it along when it goes.
 struct RequestModule: UDIModule {
   let request: RequestIdentity
   let logger: Logger

@@ -2,16 +2,18 @@ import Hummingbird
 import Logging
 import UDI
 
-/// Has a tree of contexts do the wiring: the root has what the application owns, and each request a scope with what belongs to it.
+/// Lets a tree of contexts do the wiring. The root has what the application owns, and each request has a scope with
+/// what belongs to it.
 public struct UDIWiring: Wiring {
   /// The notes.
   public let store: any NoteStore
   private let root: UDIContext
 
-  /// Makes the wiring, and with it what handlers require of the root: what cannot be made is an error now, and not at a request.
+  /// Makes the wiring, and everything that handlers require from the root. If something cannot be made, the error comes
+  /// now and not during a request.
   ///
-  /// - Parameter root: The parent of the requests' scopes. It is handed over rather than looked up later: a server's tasks need not
-  ///   be those in which ``UDI/AppContext`` was exchanged.
+  /// - Parameter root: The parent of the requests' scopes. It is passed in rather than looked up later, because a
+  ///   server's tasks need not be those in which ``UDI/AppContext`` was replaced.
   /// - Throws: What the providers throw, or `UDILinkError` for what nobody registered.
   public init(root: UDIContext = AppContext) throws {
     store = try root.require((any NoteStore).self)
@@ -19,7 +21,7 @@ public struct UDIWiring: Wiring {
     self.root = root
   }
 
-  /// Runs an operation with a scope below the root, which is removed afterwards.
+  /// Runs an operation with a scope below the root, and removes the scope afterwards.
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {

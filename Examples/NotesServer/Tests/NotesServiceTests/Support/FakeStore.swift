@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import NotesService
 
-/// Keeps notes in a dictionary, and does first, at each use, what a test wants: wait, or fail.
+/// Keeps notes in a dictionary. At each use it first does what the test wants: wait, or fail.
 final class FakeStore: NoteStore {
   private struct State {
     var notes: [Int64: Note] = [:]
@@ -65,7 +65,7 @@ extension Note {
     self.init(id: id, title: draft.title, body: draft.body, createdAt: .epoch, updatedAt: .epoch)
   }
 
-  /// A note whose words do not matter.
+  /// A note whose content does not matter.
   static func sample(_ id: Int64) -> Note {
     Note(id: id, title: "Note \(id)", body: "", createdAt: .epoch, updatedAt: .epoch)
   }

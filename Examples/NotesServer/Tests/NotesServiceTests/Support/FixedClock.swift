@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import NotesService
 
-/// A clock that stands still until it is moved on.
+/// A clock that stands still until a test advances it.
 final class FixedClock: WallClock {
   private let date = Mutex(Date(timeIntervalSince1970: 1_000_000_000))
 

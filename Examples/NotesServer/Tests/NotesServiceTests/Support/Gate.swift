@@ -1,4 +1,4 @@
-/// A place where tasks wait until it is opened, or until they are cancelled.
+/// Tasks wait here until the gate is opened, or until they are cancelled.
 actor Gate {
   private var isOpen = false
   private var arrivals = 0
@@ -25,7 +25,7 @@ actor Gate {
     }
   }
 
-  /// Waits until so many tasks have come, those that are gone again included.
+  /// Waits until a number of tasks have come, including those that have left again.
   func waitForArrivals(_ count: Int) async {
     if arrivals >= count { return }
     await withCheckedContinuation { observers.append((count, $0)) }

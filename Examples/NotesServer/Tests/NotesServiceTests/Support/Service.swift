@@ -6,18 +6,18 @@ import UDI
 
 @testable import NotesService
 
-/// Who wires the service under test. What clients see must not depend on it.
+/// Which wiring the service under test uses. Clients must not notice a difference.
 enum WiringUnderTest: String, CaseIterable, Sendable {
   case udi, hand
 }
 
-/// Runs the service, its parts found in a tree of the test's own.
+/// Runs the service with a tree of the test's own.
 ///
 /// - Parameters:
 ///   - setup: In process, or behind a socket.
-///   - root: The root of that tree; whatever a test has put into it replaces what the application would have.
+///   - root: The root of that tree. What a test has put into it replaces what the application would use.
 ///   - log: Where the log goes.
-///   - test: What to do with it.
+///   - test: What to do with the service.
 func withService<Value: Sendable>(
   _ setup: TestingSetup = .router, in root: UDIContext, log: InMemoryLogHandler = InMemoryLogHandler(),
   _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
@@ -28,7 +28,7 @@ func withService<Value: Sendable>(
   }
 }
 
-/// Runs the service with a clock that stands still, wired one way or the other.
+/// Runs the service with either wiring and a clock that stands still.
 func withService<Value: Sendable>(
   wiring: WiringUnderTest, _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
 ) async throws -> Value {
@@ -45,7 +45,7 @@ func withService<Value: Sendable>(
   }
 }
 
-/// A root that has what the application's has, in memory.
+/// A root like the application's, with the notes in memory.
 func makeRoot() -> UDIContext {
   let root = UDIContext(tag: "Test")
   root.install(AppModule(NotesConfiguration()))

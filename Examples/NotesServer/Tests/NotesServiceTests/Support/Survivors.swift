@@ -4,7 +4,7 @@ import UDI
 
 @testable import NotesService
 
-/// Remembers objects weakly, and says which are still there.
+/// Remembers objects weakly, and says which ones are still alive.
 final class Survivors: Sendable {
   private struct Reference: Sendable {
     weak let object: (any AnyObject & Sendable)?
@@ -20,7 +20,7 @@ final class Survivors: Sendable {
   var alive: Int { references.withLock { $0.count { $0.object != nil } } }
 }
 
-/// Wires as the library does, and has the objects of each request watched.
+/// Wires as the library does, and watches the objects of each request.
 struct WatchingWiring: Wiring {
   let base: UDIWiring
   let survivors: Survivors
@@ -50,7 +50,8 @@ private struct WatchingScope: RequestScope {
   func healthHandler() -> any HealthHandling { base.healthHandler() }
 
   private func watch(_ object: any UDIObject) {
-    // A handler cannot be watched from many threads, but it alone holds its attachment, which can.
+    // A handler cannot be watched from many threads. But only the handler holds its attachment, and the attachment can
+    // be watched.
     survivors.watch(object._attachedContext)
     if let context = object.attachedContext { survivors.watch(context) }
   }

@@ -16,14 +16,14 @@ extension TestClientProtocol {
     return try await execute(uri: uri, method: method, headers: headers, body: ByteBuffer(string: json))
   }
 
-  /// Gets what is there.
+  /// Sends a GET request.
   func get(_ uri: String, headers: HTTPFields = [:]) async throws -> TestResponse {
     try await execute(uri: uri, method: .get, headers: headers)
   }
 }
 
 extension TestResponse {
-  /// The body, as what it is meant to be.
+  /// Decodes the body.
   func json<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
@@ -33,7 +33,7 @@ extension TestResponse {
     return try decoder.decode(type, from: Data(body.readableBytesView))
   }
 
-  /// The code of an error; nil for a body that is none.
+  /// The code of an error; nil if the body is not an error.
   var errorCode: String? { try? json(ErrorBody.self).error.code }
 }
 

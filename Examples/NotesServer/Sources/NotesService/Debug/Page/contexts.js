@@ -1,5 +1,5 @@
 'use strict'
-// Shows the tree as it is now, once a second. What is open stays open, and what has the focus keeps it.
+// Shows the tree as it is now, and updates it once a second. Open contexts stay open, and the focus stays where it is.
 
 const period = 1000, remembered = 120
 const history = { contexts: [], bindings: [], providers: [] }
@@ -106,7 +106,7 @@ byID('explain').addEventListener('submit', async event => {
 byID('pause').addEventListener('click', () => {
   paused = !paused
   byID('pause').setAttribute('aria-pressed', paused)
-  byID('pause').textContent = paused ? 'Go on' : 'Pause'
+  byID('pause').textContent = paused ? 'Resume' : 'Pause'
   refresh()
 })
 
