@@ -6,6 +6,8 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
   context.register((any K0).self, lifetime: .context) { Plain() }
   context.register((any K1).self, lifetime: .weak) { Plain() }
   context.register((any K2).self, lifetime: .unique) { Plain() }
+  context.register((any K3).self, lifetime: .unique) { (_, number: Int) in makePlain(number) }
+  context.register((any K4).self, lifetime: .context) { (_, number: Int) in Plain() }
   let observed = context.link((any K1).self)
   opaque(context.link((any K0).self))
   let graph = UDIContext(tag: "graph")
@@ -24,6 +26,16 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
     },
     .loop(".unique, above a direct call", limit: 1, above: "a direct call of an initialiser") { count in
       for _ in 0..<count { opaque(context.link((any K2).self)) }
+    },
+    // The instance is the one allocation.
+    .loop(
+      "a link with one argument, above a direct call", limit: 5, above: "a direct call of an initialiser",
+      mostAllocations: 1
+    ) { count in
+      for number in 0..<count { opaque(context.link((any K3).self, with: number)) }
+    },
+    .loop(".context with one argument, already made", limit: 12, mostAllocations: 2) { count in
+      for number in 0..<count { opaque(context.link((any K4).self, with: number & 7)) }
     },
     Scenario("register 16 in a new context, each", limit: 5, operations: 1600) {
       var time = 0.0
@@ -50,6 +62,9 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
 /// What the factory of `.unique` does.
 @inline(never)
 private func makePlain() -> (any K2)? { Plain() }
+
+@inline(never)
+private func makePlain(_ number: Int) -> (any K3)? { Plain() }
 
 @inline(never)
 private func registerSixteen(in context: UDIContext) {

@@ -9,32 +9,33 @@ struct Scenario {
   let comparedWith: String?
   /// The name of a scenario whose time is subtracted, because the caller would have spent it anyway.
   let above: String?
-  /// Whether an operation must not allocate. Quick mode checks this, too.
-  let allocatesNothing: Bool
+  /// How often an operation may allocate; nil where that is not checked. Quick mode checks this, too.
+  let mostAllocations: Double?
   /// Runs the operations and returns the nanoseconds that they took, not counting preparation.
   let run: () -> Double
 
   init(
     _ name: String, limit: Double?, operations: Int, comparedWith: String? = nil, above: String? = nil,
-    allocatesNothing: Bool = false, run: @escaping () -> Double
+    allocatesNothing: Bool = false, mostAllocations: Double? = nil, run: @escaping () -> Double
   ) {
     self.name = name
     self.limit = limit
     self.operations = operations
     self.comparedWith = comparedWith
     self.above = above
-    self.allocatesNothing = allocatesNothing
+    self.mostAllocations = allocatesNothing ? 0 : mostAllocations
     self.run = run
   }
 
   /// A scenario whose operations need no preparation.
   static func loop(
     _ name: String, limit: Double?, operations: Int = 20_000, perCall: Int = 1, comparedWith: String? = nil,
-    above: String? = nil, allocatesNothing: Bool = false, _ body: @escaping (Int) -> Void
+    above: String? = nil, allocatesNothing: Bool = false, mostAllocations: Double? = nil,
+    _ body: @escaping (Int) -> Void
   ) -> Scenario {
     Scenario(
       name, limit: limit, operations: operations * perCall, comparedWith: comparedWith, above: above,
-      allocatesNothing: allocatesNothing
+      allocatesNothing: allocatesNothing, mostAllocations: mostAllocations
     ) {
       timed { body(operations) }
     }

@@ -51,6 +51,9 @@ struct LookupForm {
 
   @inline(__always)
   init(_ token: TypeToken, _ reach: Reach) { bits = token.word & reach.mask }
+
+  /// A form that no entry's recorded words fit.
+  init(casting reach: Reach) { bits = reach.mask & ~Self.exactFacts }
 }
 
 /// How an entry was registered: as which type, and with which reach.

@@ -245,19 +245,31 @@ extension UDIContext {
     }
     let provider = unsafe unsafeDowncast(entry, to: Factory.self)
     do { try provider.write(self, memory) } catch { throw provider.failQuick(resolution, error) }
-    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address)) { return true }
+    try endQuick(provider, resolution, type, memory, nil)
+    return true
+  }
+
+  /// Ends what `beginQuick` began, with what the factory has written to memory, or nil.
+  ///
+  /// - Parameter arguments: What the factory was given.
+  /// - Throws: What stands for nil.
+  @inline(__always)
+  func endQuick(
+    _ provider: Provider, _ resolution: Unretained<Resolution>, _ type: Any.Type, _ memory: InstanceMemory,
+    _ arguments: Arguments?
+  ) throws {
+    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address)) { return }
     func end<Dependency>(_ type: Dependency.Type) throws {
       guard let found = memory.read(as: type) else {
-        throw provider.failQuick(resolution, ProviderFailure.returnedNil)
+        throw provider.failQuick(resolution, ProviderFailure.returnedNil, arguments)
       }
       endQuick(provider, resolution, found)
     }
     try _openExistential(type, do: end)
-    return true
   }
 
   private func endQuick<Dependency>(
-    _ provider: Factory, _ resolution: Unretained<Resolution>, _ found: Dependency
+    _ provider: Provider, _ resolution: Unretained<Resolution>, _ found: Dependency
   ) {
     if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
       provider.endQuick(self, resolution, form)
@@ -270,13 +282,12 @@ extension UDIContext {
   private func provideAtLength<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    if let made = try entry.obtain(self, [], isFresh: false) {
+    if let made = try entry.obtain(self, nil, isFresh: false) {
       return made.value(as: type, isExact: entry.makes(type))
     }
     // It is gone meanwhile.
     if isOnly { throw ProviderFailure.nothing }
-    let (found, isExact) = try provide(type, entry.name, reach, search, [], isFresh: false, reports: false)
-    return found.value(as: type, isExact: isExact)
+    return try provided(type, entry.name, reach, search, nil)
   }
 }
 

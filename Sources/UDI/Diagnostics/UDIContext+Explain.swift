@@ -31,7 +31,9 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .anywhere, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
+    explanation(type, name, search, .anywhere, arguments: ArgumentPack(argument, repeat each more).values) {
+      $0 is Dependency
+    }
   }
 }
 
@@ -50,6 +52,8 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor, arguments: .packed(argument, repeat each more)) { $0 is Dependency }
+    explanation(type, name, search, .mainActor, arguments: ArgumentPack(argument, repeat each more).values) {
+      $0 is Dependency
+    }
   }
 }

@@ -18,7 +18,7 @@ extension UDIContext {
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
-    try await obtain(type, name, search, Arguments.Sent([]))
+    try await obtain(type, name, search, nil)
   }
 
   /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to, if that has to make it; see
@@ -36,11 +36,11 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtain(type, name, search, Arguments.Sent(.packed(argument, repeat each more)))
+    try await obtain(type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 
   nonisolated(nonsending) func obtain<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
   ) async throws -> Dependency {
     var error: any Error
     do { return try get(type, name, search, arguments) } catch let thrown { error = thrown }
@@ -63,17 +63,15 @@ extension UDIContext {
   }
 
   private func get<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
   ) throws -> Dependency {
-    let (found, isExact) = try provide(
-      type, name, .anywhere, search, arguments.values, isFresh: false, reports: false)
-    guard let dependency = found.value(as: type, isExact: isExact) else { throw ProviderFailure.nothing }
-    return dependency
+    defer { withExtendedLifetime(arguments) {} }
+    return try provided(type, name, .anywhere, search, arguments?.arguments)
   }
 
   /// The same on an actor. The thread notes the actor as long as it makes, so that factories of that actor may run.
   private func get<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent,
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?,
     on actor: isolated any Actor
   ) throws -> Dependency {
     let resolution = PerThread.resolution.object
@@ -99,15 +97,6 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false)
-  }
-}
-
-extension Arguments {
-  /// Arguments that go to another actor.
-  struct Sent: @unchecked Sendable {
-    // Unchecked: the verbs that send them take `Sendable` ones alone.
-    let values: [Any]
-    init(_ values: [Any]) { self.values = values }
+    try lookUpOrThrow(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more))
   }
 }

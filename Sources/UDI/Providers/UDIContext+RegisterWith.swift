@@ -34,11 +34,11 @@ extension UDIContext {
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, .of(factory.isolation, nil, in: isolation, site),
-      completes: false)
-    return .of(add(ArgumentFactory(description, ErasedFactory(factory), nil)), .anywhere)
+    let closures = ArgumentClosures(
+      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
+      nil, nil, isolation)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// Registers a factory with arguments, and something to call afterwards; see
@@ -68,11 +68,11 @@ extension UDIContext {
     @_inheritActorContext onCreate:
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, onCreate.isolation, in: isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .anywhere, isolation, completes: true)
-    return .of(add(ArgumentFactory(description, ErasedFactory(factory), eraseCompletion(onCreate))), .anywhere)
+    let closures = ArgumentClosures(
+      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
+      ArgumentFactory.completing(onCreate), onCreate.isolation, isolation)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -90,11 +90,11 @@ extension UDIContext {
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let site = CallSite(fileID, line)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .mainActor, .onMainActor(factory.isolation, nil, site),
-      completes: false)
-    return .of(add(ArgumentFactory(description, ErasedFactory(factory), nil)), .mainActor)
+    let closures = ArgumentClosures(
+      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
+      nil, nil, nil)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
   /// The same with something to call afterwards.
@@ -108,10 +108,20 @@ extension UDIContext {
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.onMainActor(factory.isolation, onCreate.isolation, site)
-    let description = Provider.Description(
-      type, name, lifetime, .of(metadata), site, .mainActor, isolation, completes: true)
-    return .of(add(ArgumentFactory(description, ErasedFactory(factory), eraseCompletion(onCreate))), .mainActor)
+    let closures = ArgumentClosures(
+      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
+      ArgumentFactory.completing(onCreate), onCreate.isolation, nil)
+    return .of(
+      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+  }
+}
+
+extension UDIContext {
+  /// Registers a factory with arguments without its types.
+  private func register(
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ closures: ArgumentClosures
+  ) -> Provider {
+    add(closures.provider(type, name, lifetime, metadata, site, reach))
   }
 }

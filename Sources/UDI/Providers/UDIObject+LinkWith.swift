@@ -19,7 +19,8 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(
-      type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: false, CallSite(fileID, line))
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: false,
+      CallSite(fileID, line))
   }
 
   /// Looks up a dependency that must be there and whose factory takes arguments.
@@ -40,7 +41,8 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .anywhere, search, .packed(argument, repeat each more), CallSite(fileID, line))
+    try lookUpOrThrow(
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// Has a provider make another instance of a dependency, whatever its lifetime, to use it at once: `linkInLine((any Editor).self, fresh: true)`.
@@ -60,7 +62,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     guard fresh else { return lookUp(type, name, .anywhere, search, CallSite(fileID, line)) }
-    return lookUp(type, name, .anywhere, search, [], isFresh: true, CallSite(fileID, line))
+    return lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
   /// Has a provider make another instance of a dependency with arguments, to use it at once; what it keeps stays, and bindings do not count.
@@ -82,7 +84,8 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(
-      type, name, .anywhere, search, .packed(argument, repeat each more), isFresh: fresh, CallSite(fileID, line))
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
+      CallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, to use it at once.
@@ -130,7 +133,8 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(
-      type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: false, CallSite(fileID, line))
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: false,
+      CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:with:_:)``.
@@ -140,7 +144,8 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, .packed(argument, repeat each more), CallSite(fileID, line))
+    try lookUpOrThrow(
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:)``.
@@ -150,7 +155,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     guard fresh else { return lookUp(type, name, .mainActor, search, CallSite(fileID, line)) }
-    return lookUp(type, name, .mainActor, search, [], isFresh: true, CallSite(fileID, line))
+    return lookUpFresh(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:with:_:)``.
@@ -161,7 +166,8 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? {
     lookUp(
-      type, name, .mainActor, search, .packed(argument, repeat each more), isFresh: fresh, CallSite(fileID, line))
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
+      CallSite(fileID, line))
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:search:fileID:line:)``.
@@ -187,23 +193,30 @@ extension UDIObject {
 
 extension UDIObject {
   @inlinable
-  func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
+  func lookUp<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
     isFresh: Bool, _ site: CallSite
   ) -> Dependency? {
     context(for: type, name, site)?
-      .lookUp(type, name, reach, search, arguments, isFresh: isFresh, Asker(self, site))
+      .lookUp(type, name, reach, search, with: arguments, isFresh: isFresh, Asker(self, site))
   }
 
   @inlinable
-  func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: [Any],
+  func lookUpFresh<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) -> Dependency? {
+    context(for: type, name, site)?.lookUpFresh(type, name, reach, search, Asker(self, site))
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
     _ site: CallSite
   ) throws -> Dependency {
     guard let context = context(for: type, name, site, "require") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
-    do { return try context.lookUpOrThrow(type, name, reach, search, arguments, isFresh: false) } catch {
+    do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments) } catch {
       throw _attachedContext.explained(error, Asker(self, site))
     }
   }

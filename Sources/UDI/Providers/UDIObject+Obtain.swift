@@ -15,7 +15,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtain(type, name, search, Arguments.Sent([]), CallSite(fileID, line))
+    try await obtain(type, name, search, nil, CallSite(fileID, line))
   }
 
   /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to; see
@@ -36,11 +36,11 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
     try await obtain(
-      type, name, search, Arguments.Sent(.packed(argument, repeat each more)), CallSite(fileID, line))
+      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 
   nonisolated(nonsending) private func obtain<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: Arguments.Sent, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?, _ site: CallSite
   ) async throws -> Dependency {
     guard let context = context(for: type, name, site, "obtain") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))

@@ -80,6 +80,39 @@ import UDI
     #expect(((context.link((any Alpha).self, with: plain) as? Made)?.parts.first as? Plain) === plain)
   }
 
+  @Test func optionalsArriveAsTheyAre() {
+    context.register((any Alpha).self) { (_, number: Int?) in Made("\(number as Any)") }
+    let numbers: [Int?] = [5, nil]
+    #expect(numbers.map { (context.link((any Alpha).self, with: $0) as? Made)?.label } == ["Optional(5)", "nil"])
+    #expect((context.link((any Alpha).self, with: 5) as? Made)?.label == "Optional(5)")
+  }
+
+  @Test func severalArgumentsAreNoTuple() {
+    context.register((any Alpha).self) { (_, pair: (Int, String)) in Made("\(pair.0) \(pair.1)") }
+    #expect((context.link((any Alpha).self, with: (1, "a")) as? Made)?.label == "1 a")
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: 1, "a") }
+    #expect(
+      error?.cause
+        == .otherArguments(wanted: ["(Swift.Int, Swift.String)"], given: ["Swift.Int", "Swift.String"]))
+  }
+
+  @Test func argumentsAreLetGoOfWithTheLink() async throws {
+    let census = Census()
+    context.register((any Alpha).self) { (_, part: Made) in Made() }
+    context.register((any Beta).self) { (_, part: any Sendable) in
+      Made()
+    } onCreate: { _, _, part in
+      #expect((part as? Made)?.census.alive == 1)
+    }
+    context.register((any Gamma).self) { (_, _: Made) -> Made in throw OutOfOrder() }
+    #expect(context.link((any Alpha).self, with: Made("", census)) != nil && census.alive == 0)
+    #expect(context.link((any Beta).self, with: Made("", census)) != nil && census.alive == 0)
+    #expect(try await context.obtain((any Beta).self, with: Made("", census)) is Made && census.alive == 0)
+    #expect(throws: OutOfOrder.self) { try context.require((any Gamma).self, with: Made("", census)) }
+    #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: Made("", census), 2) }
+    #expect(census.alive == 0 && census.everBorn == 5)
+  }
+
   @Test func otherArgumentsAreAMissThatSaysWhichWereWanted() {
     let line = #line + 1
     context.register((any Alpha).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
@@ -140,6 +173,36 @@ import UDI
     }
     #expect((context.link((any Alpha).self, with: 1) as? Made)?.label == "Int")
     #expect((context.link((any Alpha).self, with: 1.0) as? Made)?.label == "Double")
+  }
+
+  /// `AnyHashable` itself finds 1 and 1.0 equal.
+  @Test @MainActor func equalArgumentsOfOtherTypesAreOthers() {
+    context.register((any Alpha).self, lifetime: .context) { (_, value: AnyHashable) in
+      Made("\(type(of: value.base))")
+    }
+    let integer = context.link((any Alpha).self, with: AnyHashable(1)) as? Made
+    let double = context.link((any Alpha).self, with: AnyHashable(1.0)) as? Made
+    #expect(integer?.label == "Int" && double?.label == "Double")
+    #expect(context.link((any Alpha).self, with: AnyHashable(1)) === integer)
+    #expect(context.link((any Alpha).self, with: AnyHashable(1.0)) === double)
+  }
+
+  /// Of a class and its subclass, with one `==`.
+  class Number: Hashable, @unchecked Sendable {  // Unchecked: nothing in it changes.
+    let number: Int
+    init(_ number: Int) { self.number = number }
+    static func == (left: Number, right: Number) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+  }
+  final class NamedNumber: Number, @unchecked Sendable {}
+
+  @Test func argumentsAreComparedByTheClassThatTheyAreOf() {
+    context.register((any Alpha).self, lifetime: .context) { (_, number: Number) in Made("\(type(of: number))") }
+    let (plain, named) = (context.link((any Alpha).self, with: Number(1)), Number(1) as Number)
+    let other = context.link((any Alpha).self, with: NamedNumber(1) as Number)
+    #expect((plain as? Made)?.label == "Number" && (other as? Made)?.label == "NamedNumber")
+    #expect(context.link((any Alpha).self, with: named) === plain)
+    #expect(context.link((any Alpha).self, with: NamedNumber(1)) === other)
   }
 
   /// Their `==` links from the same provider.

@@ -91,6 +91,46 @@ import UDI
     }
   }
 
+  /// As which type the compiler sees them makes no difference.
+  @Test func theSameArgumentsAreACycle() {
+    let runs = Tally()
+    context.register((any Alpha).self) { (context, depth: Int) in
+      runs.add()
+      return Made(parts: [try context.require((any Beta).self, with: depth, "x")])
+    }
+    context.register((any Beta).self) { (context, depth: any Sendable, _: String) in
+      Made(parts: [try context.require((any Alpha).self, with: depth)])
+    }
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: 1) }
+    #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]) && runs.count == 1)
+  }
+
+  struct Incomparable: Sendable { let depth: Int }
+
+  @Test func argumentsThatCannotBeComparedAreNoCycle() {
+    context.register((any Alpha).self) { (context, argument: Incomparable) in
+      let next = Incomparable(depth: argument.depth - 1)
+      return Made(parts: next.depth < 0 ? [] : [try context.require((any Alpha).self, with: next)])
+    }
+    onDeepThread { [context] in
+      #expect(throws: Never.self) { try context.require((any Alpha).self, with: Incomparable(depth: 50)) }
+    }
+  }
+
+  @Test func completionsWithTheSameArgumentsAreACycle() {
+    let (linked, journal) = (Tally(), Journal())
+    context.register((any Alpha).self) { (_, number: Int) in
+      linked.add()
+      return Made("\(number)")
+    } onCreate: { context, _, number in
+      do { _ = try context.require((any Alpha).self, with: max(number - 1, 0)) } catch {
+        journal.add((error as? UDILinkError)?.isCycle == true ? "cycle at \(number)" : "\(error)")
+      }
+    }
+    #expect(context.link((any Alpha).self, with: 3) != nil)
+    #expect(linked.count == 4 && journal.all == ["cycle at 0"])
+  }
+
   /// A factory that continues endlessly under other names would overflow the stack. Before that, it gets an error with
   /// the innermost keys.
   @Test func withoutEndOnASmallStack() {

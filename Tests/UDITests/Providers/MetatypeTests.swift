@@ -36,6 +36,16 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(MisuseLog.during { context.link(Derived.self) == nil }.0)
   }
 
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
+  func anotherInstanceOfAFactoryWithArgumentsIsRefused(_ lifetime: UDILifetime) {
+    let type = type
+    context.register(type, lifetime: lifetime) { (_, isOther: Bool) in isOther ? Base() : type.init() }
+    let error = #expect(throws: UDILinkError.self) { try context.require(Derived.self, with: true) }
+    #expect(error?.cause == .notConvertible(from: String(reflecting: Base.self)))
+    #expect(MisuseLog.during { context.link(Derived.self, with: true) == nil }.0)
+    #expect(context.link(Derived.self, with: false)?.other == 2)
+  }
+
   @Test func anotherInstanceStopsTheProgram() async {
     let bound = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let type: Base.Type = Derived.self

@@ -21,13 +21,13 @@ final class Alias: Provider, @unchecked Sendable {
     self.target = target
     self.convert = convert
     self.conversion = conversion
-    super.init(description, argumentTypes: target.hasArguments ? target.argumentTypes : nil, isFactory: false)
+    super.init(description, wanted: target.wanted, isFactory: false)
   }
 
-  override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? {
     // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
-      guard arguments.isEmpty, !isFresh, let present = kept() else {
+      guard arguments == nil, !isFresh, let present = kept() else {
         throw ProviderFailure.isolatedElsewhere(.mainActor)
       }
       return present

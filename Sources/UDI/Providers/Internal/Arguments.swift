@@ -1,70 +1,181 @@
-/// A factory with arguments, without its types and its isolation: each argument is cast to the type that the factory wants.
-struct ErasedFactory {
-  let argumentTypes: [Any.Type]
-  let make: (UDIContext, [Any]) throws -> Made?
+/// The arguments of a link. They stay where the caller has put them, mostly on its stack, and can be used until the call that got them returns.
+///
+/// Marked safe, although it is a pointer, because every use ends before the pack does: a verb makes it of a pack of its own and passes it down, and
+/// a `Resolution.Frame` refers to it while the factory runs. Whatever needs the arguments for longer makes `KeptArguments` of them.
+@usableFromInline
+@safe
+struct Arguments {
+  /// What every pack begins with.
+  @usableFromInline
+  struct Header {
+    /// The type of the pack.
+    @usableFromInline let type: any AnyArgumentPack.Type
+    /// What tells the arguments apart from others, once somebody has asked for that.
+    @usableFromInline var key: ArgumentKey?
 
-  init<Dependency, First, each More>(
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
-  ) {
+    @inlinable
+    init(_ type: any AnyArgumentPack.Type) { self.type = type }
+  }
+
+  @usableFromInline let header: UnsafeMutablePointer<Header>
+
+  /// - Parameter pack: Lives, and stays where it is, for as long as the arguments are used.
+  // The only pack is `ArgumentPack`. Its first property is where the pack itself is: the properties of a struct are laid out in their order (Type
+  // Layout, "Fragile Struct and Tuple Layout", in the Swift repository: docs/ABI/TypeLayout.rst).
+  @unsafe
+  @inlinable
+  init<Pack: AnyArgumentPack>(_ pack: UnsafeMutablePointer<Pack>) {
+    unsafe header = UnsafeMutableRawPointer(pack).assumingMemoryBound(to: Header.self)
+  }
+
+  /// The type of their pack.
+  var type: any AnyArgumentPack.Type { unsafe header.pointee.type }
+
+  /// Copies the arguments, as the types that a factory wants: unchanged if they have these very types, else cast one by one.
+  ///
+  /// - Throws: `ProviderFailure.arguments` if they are others.
+  @usableFromInline
+  func read<Pack: AnyArgumentPack>(as type: Pack.Type) throws -> Pack {
+    guard self.type == type else { return try Pack(casting: values) }
+    return unsafe pack(type).pointee
+  }
+
+  /// Copies the arguments for what is called after the factory, which has got the same ones.
+  @usableFromInline
+  func readAgain<Pack: AnyArgumentPack>(as type: Pack.Type) -> Pack {
+    do { return try read(as: type) } catch { preconditionFailure("the factory has had these arguments already") }
+  }
+
+  /// The arguments without their types.
+  var values: [Any] {
+    func erase<Pack: AnyArgumentPack>(_ type: Pack.Type) -> [Any] { unsafe pack(type).pointee.values }
+    return erase(self.type)
+  }
+
+  /// The dynamic types of the arguments.
+  var types: [Any.Type] { values.map { Swift.type(of: $0) } }
+
+  /// What tells them apart from other arguments for the same provider; nil if one of them is not `Hashable`.
+  ///
+  /// It is made when it is first asked for, which calls the user's `hash(into:)`. Only on the thread that links, with no lock held.
+  func key(for provider: Provider) -> ArgumentKey? {
+    let belongsToMainActor = provider.reach == .mainActor
+    if let key = unsafe header.pointee.key, key.belongsToMainActor == belongsToMainActor { return key }
+    func hashables<Pack: AnyArgumentPack>(_ type: Pack.Type) -> [any Hashable]? { unsafe pack(type).pointee.hashables }
+    guard let hashables = hashables(self.type) else { return nil }
+    let new = ArgumentKey(hashables, belongsToMainActor: belongsToMainActor)
+    unsafe header.pointee.key = new
+    return new
+  }
+
+  /// - Parameter type: The type of the pack, `type`.
+  fileprivate func pack<Pack: AnyArgumentPack>(_ type: Pack.Type) -> UnsafeMutablePointer<Pack> {
+    unsafe UnsafeMutableRawPointer(header).assumingMemoryBound(to: type)
+  }
+}
+
+/// Arguments that outlive the call that they were given to.
+final class KeptArguments: @unchecked Sendable {
+  // Unchecked: one task or thread uses them at a time. `obtain`, which passes them to another actor and waits for it, takes `Sendable` ones.
+  let arguments: Arguments
+
+  init<Pack: AnyArgumentPack>(_ pack: consuming Pack) { arguments = Self.keep(pack) }
+
+  /// Copies them.
+  init(_ given: Arguments) {
+    func copy<Pack: AnyArgumentPack>(_ type: Pack.Type) -> Arguments { unsafe Self.keep(given.pack(type).pointee) }
+    arguments = copy(given.type)
+  }
+
+  private static func keep<Pack: AnyArgumentPack>(_ pack: consuming Pack) -> Arguments {
+    let kept = UnsafeMutablePointer<Pack>.allocate(capacity: 1)
+    unsafe kept.initialize(to: pack)
+    return unsafe Arguments(kept)
+  }
+
+  deinit {
+    func end<Pack: AnyArgumentPack>(_ type: Pack.Type) {
+      let pack = unsafe arguments.pack(type)
+      unsafe pack.deinitialize(count: 1)
+      unsafe pack.deallocate()
+    }
+    end(arguments.type)
+  }
+}
+
+/// The arguments of a link with their types, as a verb puts them on its stack.
+@usableFromInline
+struct ArgumentPack<First, each More>: AnyArgumentPack {
+  /// In front, where `Arguments` looks for it.
+  @usableFromInline var header: Arguments.Header
+  @usableFromInline let first: First
+  @usableFromInline let more: (repeat each More)
+
+  @inlinable
+  init(_ first: First, _ more: repeat each More) {
+    header = Arguments.Header(Self.self)
+    self.first = first
+    self.more = (repeat each more)
+  }
+
+  @usableFromInline
+  init(casting values: [Any]) throws {
+    var rest = values[...]
+    func next<Argument>(_ type: Argument.Type) throws -> Argument {
+      // In two steps: in one, a factory that wants an `Any` would get the optional itself.
+      guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
+      return argument
+    }
+    guard values.count == Self.count else { throw Self.mismatch(values) }
+    self.init(try next(First.self), repeat try next((each More).self))
+  }
+
+  private static func mismatch(_ values: [Any]) -> any Error {
+    ProviderFailure.arguments(wanted: types, given: values.map { type(of: $0) })
+  }
+
+  @usableFromInline static var types: [Any.Type] {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
-    let make = IsolatedFunction(factory).isolationErased
-    self.init(types) { [types] context, arguments in
-      var arguments = try Arguments(arguments, wanted: types)
-      let first = try arguments.next(First.self)
-      return try make(context, first, repeat arguments.next((each More).self)).map { Made($0) }
+    return types
+  }
+
+  @usableFromInline static var count: Int {
+    var count = 1
+    for _ in repeat (each More).self { count += 1 }
+    return count
+  }
+
+  @usableFromInline var hashables: [any Hashable]? {
+    guard let first = ArgumentKey.comparable(first) else { return nil }
+    var hashables = [first]
+    for other in repeat each more {
+      guard let other = ArgumentKey.comparable(other) else { return nil }
+      hashables.append(other)
     }
+    return hashables
   }
 
-  init(_ argumentTypes: [Any.Type], _ make: @escaping (UDIContext, [Any]) throws -> Made?) {
-    self.argumentTypes = argumentTypes
-    self.make = make
-  }
-}
-
-/// The same for what is called after such a factory.
-func eraseCompletion<Dependency, First, each More>(
-  _ completion: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
-) -> (UDIContext, Made, [Any]) -> Void {
-  let complete = IsolatedBlock(completion).isolationErased
-  return { context, made, arguments in
-    guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
-    do {
-      var arguments = try Arguments(arguments, wanted: [])
-      let first = try arguments.next(First.self)
-      complete(context, dependency, first, repeat try arguments.next((each More).self))
-    } catch { preconditionFailure("the factory has had these arguments already") }
+  @usableFromInline var values: [Any] {
+    var values: [Any] = [first]
+    for other in repeat each more { values.append(other) }
+    return values
   }
 }
 
-/// The arguments of a link, to be cast one by one to the types that a factory wants.
-struct Arguments {
-  private var rest: ArraySlice<Any>
-  private let all: [Any]
-  private let wanted: [Any.Type]
-
-  init(_ arguments: [Any], wanted: [Any.Type]) throws {
-    rest = arguments[...]
-    all = arguments
-    self.wanted = wanted
-    guard wanted.isEmpty || arguments.count == wanted.count else { throw mismatch }
-  }
-
-  mutating func next<Argument>(_ type: Argument.Type) throws -> Argument {
-    // In two steps: in one, a factory that wants an `Any` would get the optional itself.
-    guard let next = rest.popFirst(), let argument = next as? Argument else { throw mismatch }
-    return argument
-  }
-
-  private var mismatch: any Error { ProviderFailure.arguments(wanted: wanted, given: all.map { type(of: $0) }) }
-}
-
-extension [Any] {
-  /// The arguments of a link without their types.
-  @inlinable
-  static func packed<First, each More>(_ first: First, _ more: repeat each More) -> [Any] {
-    var arguments: [Any] = [first]
-    for other in repeat each more { arguments.append(other) }
-    return arguments
-  }
+/// An `ArgumentPack` of any types.
+@usableFromInline
+protocol AnyArgumentPack {
+  /// The types of the arguments.
+  static var types: [Any.Type] { get }
+  /// How many there are.
+  static var count: Int { get }
+  /// The arguments without their types.
+  var values: [Any] { get }
+  /// The arguments as something that can be compared; nil if one of them is not `Hashable`.
+  var hashables: [any Hashable]? { get }
+  /// Casts arguments one by one to the types of this pack.
+  ///
+  /// - Throws: `ProviderFailure.arguments` if they are others.
+  init(casting values: [Any]) throws
 }

@@ -19,20 +19,15 @@ final class Factory: Provider, @unchecked Sendable {
       self.write = write
       self.completion = completion
     }
-    super.init(description, argumentTypes: nil, isFactory: true)
+    super.init(description, wanted: nil, isFactory: true)
   }
 
-  override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? {
-    guard arguments.isEmpty else { throw ProviderFailure.arguments(wanted: [], given: arguments.map { type(of: $0) }) }
-    func make<Dependency>(_ type: Dependency.Type) throws -> Made? {
-      var found: Dependency?
-      try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(context, InstanceMemory($0)) }
-      return found.map { Made($0) }
-    }
-    return try _openExistential(madeType, do: make)
+  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+    if let arguments { throw ProviderFailure.arguments(wanted: [], given: arguments.types) }
+    return try made { try write(context, $0) }
   }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) { completion?(context, made) }
+  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) { completion?(context, made) }
 }
 
 extension Factory {
@@ -56,11 +51,7 @@ extension Factory {
   static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
     { context, memory in
       try write(context, memory)
-      func isOther<Made>(_ made: Made.Type) -> Bool {
-        guard let instance = memory.read(as: made), !isInstance(type, instance as AnyObject) else { return false }
-        return !memory.write(Made?.none)
-      }
-      if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
+      try memory.check(of: made, as: type)
     }
   }
 
@@ -76,10 +67,24 @@ extension Factory {
   }
 }
 
+extension Provider {
+  /// What a factory makes, without its type.
+  ///
+  /// - Parameter write: Has the factory write to memory for an optional of the type.
+  fileprivate final func made(_ write: (InstanceMemory) throws -> Void) throws -> Made? {
+    func make<Dependency>(_ type: Dependency.Type) throws -> Made? {
+      var found: Dependency?
+      try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(InstanceMemory($0)) }
+      return found.map { Made($0) }
+    }
+    return try _openExistential(madeType, do: make)
+  }
+}
+
 /// Memory for an optional of the type that a factory makes. It holds nil, and is there during the call that gets it.
 ///
 /// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
-/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`). That is the type that it makes, or a subclass of that, of which
+/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`), and an `ArgumentFactory` as well (`beginQuick`). That is the type that it makes, or a subclass of that, of which
 /// its instances then are (`checking`); the optionals of both are one reference.
 @safe
 struct InstanceMemory {
@@ -107,6 +112,20 @@ struct InstanceMemory {
   func write(_ object: AnyObject, as type: Any.Type) -> Bool {
     func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
     return _openExistential(type, do: cast)
+  }
+
+  /// Takes back what was written if it is not of a subclass.
+  ///
+  /// - Parameters:
+  ///   - made: The type that the factory makes.
+  ///   - type: The subclass that it is registered as.
+  /// - Throws: `ProviderFailure.notConvertible` if it was taken back.
+  func check(of made: Any.Type, as type: Any.Type) throws {
+    func isOther<Made>(_ made: Made.Type) -> Bool {
+      guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }
+      return !write(Made?.none)
+    }
+    if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
   }
 
   /// What has been written.
@@ -147,27 +166,111 @@ struct FactoryClosures {
 /// A provider whose factory takes arguments, too.
 final class ArgumentFactory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
-  private let factory: (UDIContext, [Any]) throws -> Made?
-  private let completion: ((UDIContext, Made, [Any]) -> Void)?
+
+  /// Has the factory make an instance of arguments, and writes it to memory, or nil.
+  typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
+  /// What is called afterwards.
+  typealias Complete = (UDIContext, Made, Arguments) -> Void
+
+  let write: Write
+  private let completion: Complete?
 
   init(
-    _ description: consuming Description, _ erased: ErasedFactory,
-    _ completion: ((UDIContext, Made, [Any]) -> Void)?
+    _ description: consuming Description, _ wanted: any AnyArgumentPack.Type, _ write: @escaping Write,
+    _ completion: Complete?
   ) {
     if let owner = description.owner {
-      let owned = ActorOwned((make: erased.make, complete: completion), by: owner)
-      self.factory = { try owned.value.make($0, $1) }
+      let owned = ActorOwned((write: write, complete: completion), by: owner)
+      self.write = { try owned.value.write($0, $1, $2) }
       self.completion = completion == nil ? nil : { owned.value.complete?($0, $1, $2) }
     } else {
-      factory = erased.make
+      self.write = write
       self.completion = completion
     }
-    super.init(description, argumentTypes: erased.argumentTypes, isFactory: false)
+    super.init(description, wanted: wanted, isFactory: false)
   }
 
-  override func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? { try factory(context, arguments) }
+  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+    guard let arguments else { throw ProviderFailure.arguments(wanted: argumentTypes, given: []) }
+    return try made { try write(context, arguments, $0) }
+  }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {
-    completion?(context, made, arguments)
+  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {
+    if let arguments { completion?(context, made, arguments) }
+  }
+}
+
+extension ArgumentFactory {
+  /// What a factory is kept as, without its types and its isolation.
+  static func writing<Dependency, First, each More>(
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+  ) -> Write {
+    let make = IsolatedFunction(factory).isolationErased
+    return { context, arguments, memory in
+      let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
+      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe place.initialize(to: try make(context, pack.first, repeat each pack.more))
+    }
+  }
+
+  /// What a factory is kept as that is registered as a subclass of what it makes.
+  fileprivate static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
+    { context, arguments, memory in
+      try write(context, arguments, memory)
+      try memory.check(of: made, as: type)
+    }
+  }
+
+  /// What is called afterwards, without its types and its isolation.
+  static func completing<Dependency, First, each More>(
+    _ complete: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
+  ) -> Complete {
+    let complete = IsolatedBlock(complete).isolationErased
+    return { context, made, arguments in
+      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
+      let pack = arguments.readAgain(as: ArgumentPack<First, repeat each More>.self)
+      complete(context, dependency, pack.first, repeat each pack.more)
+    }
+  }
+}
+
+/// The closures that a verb was given for a factory with arguments, without their types, and where they belong.
+struct ArgumentClosures {
+  /// The type that the factory makes, as in `FactoryClosures`.
+  let type: Any.Type
+  let wanted: any AnyArgumentPack.Type
+  let write: ArgumentFactory.Write
+  let actor: (any Actor)?
+  let complete: ArgumentFactory.Complete?
+  let completionActor: (any Actor)?
+  /// The actor in whose code the verb was called; not told where the closures stay on the main actor in any case.
+  let caller: (any Actor)?
+
+  init(
+    _ type: Any.Type, _ wanted: any AnyArgumentPack.Type, _ write: @escaping ArgumentFactory.Write,
+    _ actor: (any Actor)?, _ complete: ArgumentFactory.Complete?, _ completionActor: (any Actor)?,
+    _ caller: (any Actor)?
+  ) {
+    self.type = type
+    self.wanted = wanted
+    self.write = write
+    self.actor = actor
+    self.complete = complete
+    self.completionActor = completionActor
+    self.caller = caller
+  }
+
+  /// What they are registered as.
+  func provider(
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ reach: Reach
+  ) -> Provider {
+    let isolation =
+      reach == .anywhere
+      ? Isolation.of(actor, completionActor, in: caller, site) : .onMainActor(actor, completionActor, site)
+    let description = Provider.Description(
+      type, name, lifetime, metadata, site, reach, isolation, completes: complete != nil)
+    let write = type == self.type ? write : ArgumentFactory.checking(write, of: self.type, as: type)
+    return ArgumentFactory(description, wanted, write, complete)
   }
 }

@@ -49,5 +49,5 @@ class MadeEntry: Entry, @unchecked Sendable {
   /// The provider that made it. Under a lock under which a slot points at this entry.
   final var maker: Provider { provider.object }
 
-  override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? { made }
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? { made }
 }

@@ -25,14 +25,14 @@ final class FactoryFailure: Sendable {
   /// Not under a lock: an error describes itself by code of the user's.
   ///
   /// - Returns: Nil where the fault is the caller's: the factory did not run.
-  init?(_ error: any Error, _ arguments: [Any]) {
+  init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
     case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: reason = .threw(missing.summary)
     default: reason = .threw(Self.shortened("\(error)"))
     }
-    argumentTypes = arguments.map { type(of: $0) }
+    argumentTypes = arguments?.types ?? []
     time = .now
   }
 
@@ -57,7 +57,7 @@ final class FactoryFailure: Sendable {
 
 extension Provider {
   /// Notes that the factory failed. Not under a lock.
-  final func noteFailure(_ error: any Error, _ arguments: [Any]) {
+  final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
     if case ProviderFailure.returnedNil = error { return noteNil() }
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }

@@ -10,8 +10,6 @@ extension Provider {
     let resolution: Unretained<Resolution>
     /// What will keep it, and what others wait for; nil where it is not kept.
     let keeping: (holder: Holder, creation: Creation)?
-    /// Held for the `Resolution.Frame`.
-    let arguments: ArgumentKey?
     /// Whether the thread looked for a watcher when it began, and does again when it has ended.
     var isLooking = false
     /// The graph in which it was asked for, where it has one of its own.
@@ -35,23 +33,20 @@ extension Provider {
   ///   - arguments: For the factory.
   ///   - isFresh: Whether one is to be made in any case, and not kept.
   /// - Throws: `ProviderFailure`; or, where another thread made the instance, what was thrown there.
-  final func begin(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Step {
+  final func begin(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
-    let key =
-      try sharing != .unique
-      ? keyForKeeping(arguments)
-      : arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
     switch sharing {
     case .unique: break
     case .graph:
+      let key = try keyForKeeping(arguments)
       if let made = resolution.read({ $0.shared(self, key) }) { return .found(made) }
     case .weak, .strong, .custom:
-      return try beginShared(context, key, resolution)
+      return try beginShared(context, arguments, resolution)
     }
     try rejectOtherActors()
-    try resolution.read { try $0.push(self, context, key, isShared: false, isFresh: isFresh) }
-    return .make(Making(context: context, resolution: resolution, keeping: nil, arguments: key))
+    try resolution.read { try $0.push(self, context, arguments, isShared: false, isFresh: isFresh) }
+    return .make(Making(context: context, resolution: resolution, keeping: nil))
   }
 
   private final func rejectOtherActors() throws {
@@ -59,27 +54,28 @@ extension Provider {
   }
 
   /// What tells apart the instances that are kept for different arguments.
-  private final func keyForKeeping(_ arguments: [Any]) throws -> ArgumentKey? {
-    guard arguments.count == argumentTypes.count else {
-      throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments.map { type(of: $0) })
+  private final func keyForKeeping(_ arguments: Arguments?) throws -> ArgumentKey? {
+    guard (arguments?.type.count ?? 0) == argumentCount else {
+      throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
     }
-    if arguments.isEmpty { return nil }
-    guard let key = ArgumentKey(arguments, belongsToMainActor: reach == .mainActor) else {
-      throw ProviderFailure.unhashable(arguments.filter { !($0 is any Hashable) }.map { type(of: $0) })
+    guard let arguments else { return nil }
+    guard let key = arguments.key(for: self) else {
+      throw ProviderFailure.unhashable(arguments.values.filter { !($0 is any Hashable) }.map { type(of: $0) })
     }
     return key
   }
 
   private final func beginShared(
-    _ context: UDIContext, _ arguments: ArgumentKey?, _ resolution: Unretained<Resolution>
+    _ context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>
   ) throws -> Step {
-    var holder = holder(for: arguments)
+    let key = try keyForKeeping(arguments)
+    var holder = holder(for: key)
     while true {
       if let kept = holder.load() { return .found(kept) }
       switch try holder.claim(context, resolution.object) {
       case .found(let made): return .found(made)
       case .gone: return .gone
-      case .again: holder = self.holder(for: arguments)
+      case .again: holder = self.holder(for: key)
       case .wait(let gate, let creation):
         Schedule.reached(.waits)
         gate.wait()
@@ -101,8 +97,7 @@ extension Provider {
           holder.end(creation, .undecided)
           throw error
         }
-        var making = Making(
-          context: owner, resolution: resolution, keeping: (holder, creation), arguments: arguments)
+        var making = Making(context: owner, resolution: resolution, keeping: (holder, creation))
         making.isLooking = resolution.object.isLooking
         making.outerGraph = resolution.object.beginGraph()
         if creation.happensOnce { resolution.object.isLooking = false }
@@ -116,14 +111,15 @@ extension Provider {
   /// - Parameters:
   ///   - made: What the factory returned.
   ///   - arguments: What it was given.
-  final func end(_ making: Making, _ made: Made, _ arguments: [Any], isFresh: Bool) {
+  final func end(_ making: Making, _ made: Made, _ arguments: Arguments?, isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
     attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
     forgetFailure()
     if let (holder, creation) = making.keeping {
       holder.keep(made, creation)
     } else if !isFresh, sharing == .graph {
-      resolution.read { $0.share(made, self, making.arguments) }
+      let key = arguments?.key(for: self)
+      resolution.read { $0.share(made, self, key) }
     }
     if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
     if making.keeping != nil {
@@ -137,7 +133,7 @@ extension Provider {
   ///
   /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
-  final func fail(_ making: Making, _ error: any Error, _ arguments: [Any] = []) -> any Error {
+  final func fail(_ making: Making, _ error: any Error, _ arguments: Arguments?) -> any Error {
     // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
     let error = passOn(error)
@@ -162,11 +158,12 @@ extension Provider {
   ///
   /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
-  final func rejectArguments(_ arguments: [Any], of reach: Reach) throws {
+  final func rejectArguments(_ arguments: Arguments?, of reach: Reach) throws {
+    guard reach == .mainActor, let arguments else { return }
     // Of an alias, the provider that it serves from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
-    guard reach == .mainActor, self.reach == .anywhere, arguments.count == argumentTypes.count else { return }
-    for (argument, wanted) in zip(arguments, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+    guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
+    for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.argumentNotSendable(type(of: argument))
     }
   }
@@ -204,6 +201,23 @@ extension Entry {
 }
 
 extension Provider {
+  /// Begins to make an instance of arguments with an `ArgumentFactory` of this very type. The caller then calls `endQuick` or `failQuick`.
+  ///
+  /// - Parameter arguments: `Sendable` ones, or not for a factory that was promised such.
+  /// - Returns: The factory; nil where it is no such factory, or `begin` has to be called.
+  final func beginQuick(
+    _ context: UDIContext, of type: Any.Type, _ arguments: Arguments, isFresh: Bool
+  ) throws -> (ArgumentFactory, Unretained<Resolution>)? {
+    guard isQuick, sharing == .unique, madeType == type, let factory = self as? ArgumentFactory,
+      !isIsolated || isolation.isHere
+    else {
+      return nil
+    }
+    let resolution = PerThread.resolution
+    try resolution.read { try $0.push(self, context, arguments, isShared: false, isFresh: isFresh) }
+    return (factory, resolution)
+  }
+
   /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to be cast. Not if the
   /// provider is known to make only objects.
   @inline(__always)
@@ -245,12 +259,15 @@ extension Provider {
 
   /// The same for an instance that is a value, or whose form is not known.
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
-    end(Making(context: context, resolution: resolution, keeping: nil, arguments: nil), made, [], isFresh: false)
+    end(Making(context: context, resolution: resolution, keeping: nil), made, nil, isFresh: false)
   }
 
+  /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
-  final func failQuick(_ resolution: Unretained<Resolution>, _ error: any Error) -> any Error {
-    noteFailure(error, [])
+  final func failQuick(
+    _ resolution: Unretained<Resolution>, _ error: any Error, _ arguments: Arguments? = nil
+  ) -> any Error {
+    noteFailure(error, arguments)
     resolution.read { $0.pop() }
     return passOn(error)
   }

@@ -61,8 +61,8 @@ class Provider: Entry, @unchecked Sendable {
   let isIsolated: Bool
   /// Whether something is to be called at the end of the outermost link.
   let completes: Bool
-  /// The types of its factory's arguments, where it takes some.
-  private let argumentTypesIfAny: [Any.Type]?
+  /// The arguments of its factory, where it takes some.
+  let wanted: (any AnyArgumentPack.Type)?
   /// Whether it is a `Factory`, which writes what it makes to where a lookup wants it.
   let isFactory: Bool
 
@@ -85,7 +85,7 @@ class Provider: Entry, @unchecked Sendable {
   /// What `lastFailure` says, to be asked without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
-  init(_ description: consuming Description, argumentTypes: [Any.Type]?, isFactory: Bool) {
+  init(_ description: consuming Description, wanted: (any AnyArgumentPack.Type)?, isFactory: Bool) {
     PerThread.prepare()
     let (identity, token) = TypeIdentity.andToken(of: description.type)
     madeType = description.type
@@ -98,7 +98,7 @@ class Provider: Entry, @unchecked Sendable {
     isolation = description.isolation
     isIsolated = description.isolation.actor != nil
     completes = description.completes
-    argumentTypesIfAny = argumentTypes
+    self.wanted = wanted
     self.isFactory = isFactory
     super.init(
       .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
@@ -107,8 +107,9 @@ class Provider: Entry, @unchecked Sendable {
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
-  final var argumentTypes: [Any.Type] { argumentTypesIfAny ?? [] }
-  final var hasArguments: Bool { argumentTypesIfAny != nil }
+  /// The types of its factory's arguments.
+  final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
+  final var argumentCount: Int { wanted?.count ?? 0 }
 
   /// Whether an instance is made for the context that asks, and nothing is called afterwards.
   final var isQuick: Bool { unsafe uncheckedIsQuick }
@@ -119,12 +120,12 @@ class Provider: Entry, @unchecked Sendable {
   /// Makes an instance, whatever its type: by the factory, with arguments of any types.
   ///
   /// - Throws: What the factory throws; `ProviderFailure.arguments` where it wants others.
-  func make(_ context: UDIContext, _ arguments: [Any]) throws -> Made? {
+  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
     preconditionFailure("every kind of provider makes in its own way")
   }
 
   /// Calls what is to be called at the end of the outermost link.
-  func complete(_ made: Made, _ context: UDIContext, _ arguments: [Any]) {}
+  func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {}
 
   /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
@@ -136,7 +137,7 @@ class Provider: Entry, @unchecked Sendable {
     return present.object === made.object ? shown.owned == nil : nil
   }
 
-  override func obtain(_ context: UDIContext, _ arguments: [Any], isFresh: Bool) throws -> Made? {
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? {
     switch try begin(context, arguments, isFresh: isFresh) {
     case .found(let made): return made
     case .gone: return nil

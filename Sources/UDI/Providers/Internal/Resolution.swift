@@ -10,7 +10,8 @@ final class Resolution {
     // The link that runs the factory holds all of them. Those of a completion are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    let arguments: Unretained<ArgumentKey>?
+    /// Only for the thread itself: other threads want a frame's provider alone.
+    let arguments: Arguments?
   }
 
   /// The factories that run, the outermost first. Written by this thread alone. Other threads read it, under the tree lock, only while this
@@ -74,9 +75,7 @@ final class Resolution {
     let provider: Provider
     let made: Made
     let context: UDIContext
-    let arguments: [Any]
-    /// Tells the arguments apart.
-    let key: ArgumentKey?
+    let arguments: KeptArguments?
     /// The completion during which it was made: its index in `completions`.
     fileprivate var cause: Int?
     /// Whether it was made in a look for a watcher.
@@ -84,12 +83,11 @@ final class Resolution {
     /// The graph in which it was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: [Any]) {
+    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: Arguments?) {
       self.provider = provider
       self.made = made
       context = making.context
-      self.arguments = arguments
-      key = making.arguments
+      self.arguments = arguments.map { KeptArguments($0) }
     }
   }
 
@@ -130,19 +128,18 @@ extension Resolution {
   ///   instance, the same context; or if too many run.
   @inline(__always)
   func push(
-    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
   ) throws {
     if unsafe frames.isDeep || frames.contains(provider) {
       try rejectCycle(provider, context, arguments, isShared: isShared, isFresh: isFresh)
     }
     unsafe frames.append(
-      Frame(
-        provider: Unretained(provider), context: Unretained(context), arguments: arguments.map { Unretained($0) }))
+      Frame(provider: Unretained(provider), context: Unretained(context), arguments: arguments))
   }
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: ArgumentKey?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
   ) throws {
     let (reference, place) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
@@ -159,12 +156,17 @@ extension Resolution {
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance, for whichever context it was made.
       let isSame =
-        canBeTheSame && (isOfGraph || frame.context == place) && frame.arguments?.object == arguments
-        && (arguments != nil || !provider.hasArguments)
+        canBeTheSame && (isOfGraph || frame.context == place) && areSame(frame.arguments, arguments, for: provider)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
     if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+  }
+
+  /// Whether a provider is given the same arguments twice. Those that are not `Hashable` cannot be compared, and count as others.
+  private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
+    let key = other?.key(for: provider)
+    return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
   /// Whether there are too many factories inside one another, or too little stack is left for one more.
@@ -233,7 +235,7 @@ extension Resolution {
       unsafe graphNumber = completion.graphNumber
       pushFrames(leadingTo: next)
       looking(completion.isLooking) {
-        completion.provider.complete(completion.made, completion.context, completion.arguments)
+        completion.provider.complete(completion.made, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
       unsafe frames.count = 0
@@ -259,7 +261,7 @@ extension Resolution {
       unsafe frames.append(
         Frame(
           provider: Unretained(cause.provider), context: Unretained(cause.context),
-          arguments: cause.key.map { Unretained($0) }))
+          arguments: cause.arguments?.arguments))
     }
     unsafe completionFrames = frames.count
   }

@@ -1,0 +1,231 @@
+/// From the typed verbs with arguments, and those for something fresh, to the untyped core.
+extension UDIContext {
+  // What is compiled in the caller's module puts the arguments on the stack, and hands on where they are.
+
+  @inlinable
+  func lookUp<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    isFresh: Bool, _ asker: Asker? = nil
+  ) -> Dependency? {
+    reach.assertIsolation(type)
+    var arguments = arguments
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe find(
+          type, name, reach, search, Arguments(arguments), isFresh: isFresh, asker, into: UnsafeMutableRawPointer($0))
+      }
+    }
+    return found
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack
+  ) throws -> Dependency {
+    reach.assertIsolation(type)
+    var arguments = arguments
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe findOrThrow(type, name, reach, search, Arguments(arguments), into: UnsafeMutableRawPointer($0))
+      }
+    }
+    return found!
+  }
+
+  /// Has a provider make a new instance without arguments.
+  @inlinable
+  func lookUpFresh<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
+  ) -> Dependency? {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe find(type, name, reach, search, nil, isFresh: true, asker, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  /// Looks up with arguments, or fresh, and writes what there is to memory; why there is none goes to the reporter.
+  ///
+  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
+  @unsafe
+  @usableFromInline
+  func find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
+    _ asker: Asker?, into memory: UnsafeMutableRawPointer
+  ) {
+    let memory = unsafe InstanceMemory(memory)
+    try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
+  }
+
+  /// The same for `require`.
+  ///
+  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Throws: `UDILinkError`, or what a factory throws.
+  @unsafe
+  @usableFromInline
+  func findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    let memory = unsafe InstanceMemory(memory)
+    do {
+      try provide(type, name, reach, search, arguments, isFresh: false, reports: false, nil, into: memory)
+    } catch { throw explained(error, type, name, reach, search) { isInstance(type, $0) } }
+  }
+
+  /// Looks up with arguments, or without, where the type is not known when the library is compiled.
+  ///
+  /// - Throws: `ProviderFailure`, or what a factory throws.
+  func provided<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?
+  ) throws -> Dependency {
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe provide(
+        type, name, reach, search, arguments, isFresh: false, reports: false, nil, into: InstanceMemory($0))
+    }
+    guard let found else { throw ProviderFailure.nothing }
+    return found
+  }
+
+  /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.
+  ///
+  /// - Parameter reports: Whether a failure goes to the reporter.
+  /// - Throws: `ProviderFailure`, or what a factory throws. If it throws nothing there is an instance in the memory.
+  private func provide(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
+    reports: Bool, _ asker: Asker?, into memory: InstanceMemory
+  ) throws {
+    func give(from provider: Provider) throws -> Bool {
+      do {
+        return try provide(
+          provider, type, reach, arguments, isFresh: isFresh, into: memory)
+      } catch {
+        if reports { report(error, provider, type, search, asker) }
+        throw error
+      }
+    }
+    if name == nil, !isFresh, let provider = providerAtOnce(type, reach, search, memory), try give(from: provider) {
+      return
+    }
+    let key = KeyIdentity.of(.of(type), name)
+    defer { withExtendedLifetime(key) {} }
+    while true {
+      let target = withNode { node in
+        node.wake(self, search, for: key.id)
+        return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh)
+      }
+      switch target {
+      case nil: throw ProviderFailure.nothing
+      // It is gone now, and behind it may be a set-up block that was not reached before.
+      case .dead: continue
+      case .bound(let object):
+        return try write(Made(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
+      case .refused(let entry):
+        if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
+        throw ProviderFailure.notSendable
+      case .substituted(let made, let isExact): return try write(made, isExact: isExact, as: type, to: memory)
+      case .provider(let provider): if try give(from: provider) { return }
+      }
+    }
+  }
+
+  /// The provider that a lookup ends at, if no set-up block has to run first and nothing has to be withdrawn. It takes the locks of the contexts
+  /// alone, which serves the row "a link with one argument, above a direct call": `nearestTarget` takes the tree lock.
+  ///
+  /// - Parameter memory: Nothing is written to it: as no entry's words fit the form, the answer is a reference.
+  private func providerAtOnce(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
+  ) -> Provider? {
+    let answer = withNode { node in
+      unsafe node.attempt(TypeToken.of(type).id, LookupForm(casting: reach), search, into: memory.address)
+    }
+    guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue,
+      !entry.registered.isRefused(to: reach)
+    else {
+      return nil
+    }
+    return unsafe unsafeDowncast(entry, to: Provider.self)
+  }
+
+  /// Has a provider make, or find, what the arguments say, and writes it to memory.
+  ///
+  /// - Returns: False if it has left its context meanwhile: the caller is to look up again.
+  /// - Throws: As the above.
+  private func provide(
+    _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
+    into memory: InstanceMemory
+  ) throws -> Bool {
+    try provider.rejectArguments(arguments, of: reach)
+    guard let arguments,
+      let (factory, resolution) = try provider.beginQuick(self, of: type, arguments, isFresh: isFresh)
+    else {
+      guard let made = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
+      try write(made, isExact: provider.makes(type), as: type, to: memory)
+      return true
+    }
+    do { try factory.write(self, arguments, memory) } catch { throw factory.failQuick(resolution, error, arguments) }
+    try endQuick(factory, resolution, type, memory, arguments)
+    return true
+  }
+
+  /// Writes an instance to memory, by a cast if need be.
+  ///
+  /// - Throws: `ProviderFailure.nothing` if it is not of the type.
+  private func write(_ made: Made, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
+    // As a lookup writes what is bound: see `look`. This serves the row ".context with one argument, already made", because the other way looks up
+    // the metadata of the type's optional.
+    if isExact, !made.isBox, made.form.isComplete { return unsafe made.write(to: memory.address) }
+    func write<Dependency>(_ type: Dependency.Type) -> Bool { memory.write(made.value(as: type, isExact: isExact)) }
+    guard _openExistential(type, do: write) else { throw ProviderFailure.nothing }
+  }
+}
+
+extension Node {
+  /// What arguments can be given to.
+  enum Target {
+    /// A live instance, which needs none.
+    case bound(AnyObject)
+    /// The lookup is for a `Sendable` type, and this was registered without `Sendable`.
+    case refused(Entry)
+    /// What a test has put there, which needs none either.
+    case substituted(Made, isExact: Bool)
+    case provider(Provider)
+    /// A binding was found dead, and withdrawn: to be looked up again.
+    case dead
+  }
+
+  /// The live binding or the provider that a lookup ends at.
+  func nearestTarget(
+    _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
+  ) -> Target? {
+    Tree.change { garbage in
+      guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
+      garbage.add(entry)
+      if entry.registered.isRefused(to: reach) { return .refused(entry) }
+      switch entry.kind {
+      case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
+      case .observed, .owned, .boxed:
+        if let substitute = entry as? Substitute {
+          return substitute.made.map { .substituted($0, isExact: substitute.makes(type)) }
+        }
+        return (entry as? MadeEntry).map { .provider($0.maker) }
+      case .binding:
+        guard let object = entry.object else {
+          entry.withdraw(&garbage)
+          return .dead
+        }
+        guard skipsBindings else { return .bound(object) }
+        Schedule.reached(.loadedToLook)
+        garbage.add(object, of: entry)
+        guard let behind = entry.node?.provider(key) else { return nil }
+        garbage.add(behind)
+        return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
+      case .setUp: return nil
+      }
+    }
+  }
+}
