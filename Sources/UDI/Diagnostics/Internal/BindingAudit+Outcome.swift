@@ -167,7 +167,7 @@ extension BindingAudit {
           for element in BreadthFirst(node) {
             if let context = element.node == node ? root : element.node.context { contents.contexts.insert(context) }
             element.node.forEachOwned { contents.owned.insert(ObjectIdentifier($0)) }
-            element.node.providers.forEach { storages += $0.provider.holders?.storages ?? [] }
+            element.node.providers.forEach { storages += $0.provider.storages }
           }
         }
       }
@@ -249,7 +249,7 @@ extension Node {
   func forEachOwned(_ body: (AnyObject) -> Void) {
     providers.forEach { place in
       if let owned = place.provider.shown?.owned { body(owned) }
-      place.provider.holders?.forEachOwned(body)
+      place.provider.forEachOwned(body)
     }
   }
 }

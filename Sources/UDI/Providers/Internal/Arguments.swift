@@ -165,7 +165,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
 
 /// An `ArgumentPack` of any types.
 @usableFromInline
-protocol AnyArgumentPack {
+protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.
   static var types: [Any.Type] { get }
   /// How many there are.

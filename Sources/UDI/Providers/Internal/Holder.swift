@@ -124,45 +124,40 @@ final class Holder: @unchecked Sendable {
   }
 }
 
-/// The holders of one provider. Under the tree lock.
-struct Holders {
-  private var withoutArguments: Holder?
-  private var byArguments: [Int: [Holder]] = [:]
+/// The holders of one provider, for arguments. Under the tree lock.
+struct HoldersByArguments {
+  private var holders: [Int: [Holder]] = [:]
   /// How many sets of arguments there are when holders that hold nothing are next swept out.
   private var nextSweep = 32
 
-  func find(_ digest: Int?) -> [Holder] {
-    guard let digest else { return withoutArguments.map { [$0] } ?? [] }
-    return byArguments[digest] ?? []
-  }
+  func find(_ digest: Int) -> [Holder] { holders[digest] ?? [] }
 
-  mutating func add(_ holder: Holder, _ garbage: inout Garbage) {
-    guard let arguments = holder.arguments else { return withoutArguments = holder }
-    if byArguments.count >= nextSweep, holder.custom == nil { sweep(&garbage) }
-    byArguments[arguments.digest, default: []].append(holder)
+  mutating func add(_ holder: Holder, _ arguments: ArgumentKey, _ garbage: inout Garbage) {
+    if holders.count >= nextSweep, holder.custom == nil { sweep(&garbage) }
+    holders[arguments.digest, default: []].append(holder)
   }
 
   /// Lets go of holders that hold nothing any more.
   private mutating func sweep(_ garbage: inout Garbage) {
-    for (digest, holders) in byArguments {
+    for (digest, candidates) in holders {
       var used: [Holder] = []
-      for holder in holders {
+      for holder in candidates {
         if holder.isInUse(&garbage) { used.append(holder) } else { holder.detach() }
         garbage.add(holder)
       }
-      byArguments[digest] = used.isEmpty ? nil : used
+      holders[digest] = used.isEmpty ? nil : used
     }
     planSweep()
   }
 
-  private mutating func planSweep() { nextSweep = max(32, byArguments.count * 2) }
+  private mutating func planSweep() { nextSweep = max(32, holders.count * 2) }
 
   /// Begins to sweep out holders whose storages, which are the user's, keep nothing any more.
   ///
   /// - Returns: The holders to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep yet.
   mutating func beginSweep() -> [Holder] {
-    guard byArguments.count >= nextSweep else { return [] }
-    let atRest = byArguments.values.joined().filter(\.isAtRest)
+    guard holders.count >= nextSweep else { return [] }
+    let atRest = holders.values.joined().filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
     // No other sweep begins before this one has ended.
     nextSweep = .max
@@ -175,30 +170,14 @@ struct Holders {
     for holder in empty where holder.isAtRest && holder.custom?.isIdle == true {
       guard let digest = holder.arguments?.digest else { continue }
       holder.detach()
-      let others = byArguments[digest]?.filter { $0 !== holder } ?? []
-      byArguments[digest] = others.isEmpty ? nil : others
+      let others = holders[digest]?.filter { $0 !== holder } ?? []
+      holders[digest] = others.isEmpty ? nil : others
       garbage.add(holder)
     }
     planSweep()
   }
 
-  /// Lets go of everything that is kept.
-  ///
-  /// - Returns: The user's storages, to be reset when the lock was given back.
-  mutating func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
-    // The holders themselves stay: another thread may be about to use one.
-    all.compactMap { $0.drop(&garbage) }
-  }
-
-  private var all: [Holder] { find(nil) + byArguments.values.joined() }
-
-  /// The user's storages.
-  var storages: [any UDIStorage] { all.compactMap(\.custom?.storage) }
-
-  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages.
-  func forEachOwned(_ body: (AnyObject) -> Void) {
-    for holder in all { if let owned = holder.entry?.owned { body(owned) } }
-  }
+  var all: some Sequence<Holder> { holders.values.joined() }
 }
 
 extension Provider {
@@ -209,10 +188,9 @@ extension Provider {
     var new: Holder?
     while true {
       let candidates = Tree.change { garbage -> [Holder]? in
-        let present = holders?.find(arguments?.digest) ?? []
+        let present = presentHolders(arguments?.digest)
         guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
-        if holders == nil { holders = Holders() }
-        holders?.add(new, &garbage)
+        if let arguments { changeHoldersByArguments { $0.add(new, arguments, &garbage) } } else { holder = new }
         return nil
       }
       guard let candidates else {
@@ -228,9 +206,32 @@ extension Provider {
 
   /// Lets go of holders whose storages keep nothing any more: storages are asked with no lock held.
   private final func sweepStorages(sparing new: Holder) {
-    let candidates = Tree.change { _ in holders?.beginSweep() ?? [] }
+    let candidates = Tree.change { _ in changeHoldersByArguments { $0.beginSweep() } }
     if candidates.isEmpty { return }
     let empty = candidates.filter { $0 !== new && $0.load() == nil }
-    Tree.change { garbage in holders?.endSweep(empty, &garbage) }
+    Tree.change { garbage in changeHoldersByArguments { $0.endSweep(empty, &garbage) } }
+  }
+
+  private final func presentHolders(_ digest: Int?) -> [Holder] {
+    if let digest { return holdersByArguments?.find(digest) ?? [] }
+    return holder.map { [$0] } ?? []
+  }
+
+  private final var allHolders: [Holder] { presentHolders(nil) + (holdersByArguments.map { Array($0.all) } ?? []) }
+
+  /// Lets go of everything that is kept. Under the tree lock.
+  ///
+  /// - Returns: The user's storages, to be reset when the lock was given back.
+  final func dropHolders(_ garbage: inout Garbage) -> [DroppedStorage] {
+    // The holders themselves stay: another thread may be about to use one.
+    allHolders.compactMap { $0.drop(&garbage) }
+  }
+
+  /// The user's storages. Under the tree lock.
+  final var storages: [any UDIStorage] { allHolders.compactMap(\.custom?.storage) }
+
+  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree lock.
+  final func forEachOwned(_ body: (AnyObject) -> Void) {
+    for holder in allHolders { if let owned = holder.entry?.owned { body(owned) } }
   }
 }

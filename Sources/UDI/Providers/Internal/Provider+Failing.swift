@@ -66,8 +66,7 @@ extension Provider {
   private final func noteNil() {
     // If a class is known, the next success could end the quick way, which would not forget the failure.
     if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
-      plainClass.load(ordering: .sequentiallyConsistent) == 0,
-      plainClassInFirstWord.load(ordering: .sequentiallyConsistent) == 0
+      plainClass.load(ordering: .sequentiallyConsistent) == .none
     {
       return
     }
@@ -82,8 +81,7 @@ extension Provider {
     }
     // Makes the next success take the longer way, where it forgets the failure. After the outcome was stored: whoever stores a class reads
     // the outcome afterwards, so no class stays known while there is a failure to forget.
-    plainClass.store(0, ordering: .sequentiallyConsistent)
-    plainClassInFirstWord.store(0, ordering: .sequentiallyConsistent)
+    plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
   /// Forgets the last failure, because the factory has made something.

@@ -222,7 +222,7 @@ extension Provider {
   /// provider is known to make only objects.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
-    plainClassInFirstWord.load(ordering: .relaxed) == 0 || !makesExactType
+    !plainClass.load(ordering: .relaxed).isInFirstWord || !makesExactType
   }
 
   /// Ends the making of an instance whose class is that of the one before and takes no part in the tree. That is the most frequent case.
@@ -231,13 +231,13 @@ extension Provider {
   /// - Returns: Whether that was so; else `endQuick` is still to be called.
   @inline(__always)
   final func endAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer) -> Bool {
-    let known = plainClassInFirstWord.load(ordering: .relaxed)
-    guard known != 0 else { return false }
+    let known = plainClass.load(ordering: .relaxed)
+    guard known.isInFirstWord else { return false }
     // A reference, or nil: else no class would be known.
     let address = unsafe memory.load(as: UInt.self)
     guard address != 0 else { return false }
     let object = Unretained<AnyObject>(address: address)
-    guard object.read({ UInt(bitPattern: ObjectIdentifier(type(of: $0))) }) == known else { return false }
+    guard known.isClass(of: object) else { return false }
     if kind == .graphProvider {
       func size<Dependency>(_ type: Dependency.Type) -> Int { MemoryLayout<Dependency>.size }
       let form = unsafe StoredForm(references: memory, size: _openExistential(madeType, do: size))
@@ -279,7 +279,7 @@ extension Provider {
   /// Whether an object's class is known to take no part in the tree.
   @inline(__always)
   private final func isPlain(_ form: StoredForm) -> Bool {
-    form.borrowed.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == plainClass.load(ordering: .relaxed)
+    plainClass.load(ordering: .relaxed).isClass(of: form.borrowed)
   }
 
   /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
@@ -336,11 +336,8 @@ extension Provider {
 
   /// Notes that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
-    let plain = UInt(bitPattern: ObjectIdentifier(type(of: object)))
+    let isInFirstWord = TypeToken.of(madeType).facts.contains(.holdsReferences)
     // In one order with the outcome that `forgetFailure` reads next: see `noteFailure`.
-    plainClass.store(plain, ordering: .sequentiallyConsistent)
-    if TypeToken.of(madeType).facts.contains(.holdsReferences) {
-      plainClassInFirstWord.store(plain, ordering: .sequentiallyConsistent)
-    }
+    plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }

@@ -40,40 +40,34 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// The type whose values it makes.
-  let madeType: Any.Type
-  /// Whether that is the very type that lookups for its key normally name.
+  // The small ones first, behind the last of `Entry`'s: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
+
+  /// Whether the type whose values it makes is the very one that lookups for its key normally name.
   let makesExactType: Bool
-  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context. Not spelled with a question mark, which
-  /// would initialise it twice.
-  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
-  private let details: Offer.Metadata?
-  override final var metadata: (any Sendable)? { details?.value }
+  /// The type whose values it makes.
+  let madeType: Any.Type
+  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context. Not spelled with a question mark, which
+  /// would initialise it twice.
+  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
+  private let options: Options?
   /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
   /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
-  /// Where its factory may run.
-  let isolation: Isolation
-  /// Whether that is one actor. Asked without touching the actor, which serves the row ".unique, above a direct call", by 0.1 × W.
+  @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
+  @exclusivity(unchecked) private final var uncheckedHolder: Holder?
+  @exclusivity(unchecked) private final var uncheckedExtras: Extras?
+  /// The class of what was made last, if that takes no part in the tree.
+  let plainClass = Atomic<PlainClass>(.none)
+  /// Whether its factory may run on one actor alone. Asked without touching the actor, which serves the row ".unique, above a direct call", by
+  /// 0.1 × W.
   let isIsolated: Bool
   /// Whether something is to be called at the end of the outermost link.
   let completes: Bool
-  /// The arguments of its factory, where it takes some.
-  let wanted: (any AnyArgumentPack.Type)?
   /// Whether it is a `Factory`, which writes what it makes to where a lookup wants it.
   let isFactory: Bool
-
-  @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
-  @exclusivity(unchecked) private final var uncheckedHolders: Holders?
-  @exclusivity(unchecked) private final var uncheckedAliases: [Alias]?
-  /// The class of what was made last, if that takes no part in the tree.
-  let plainClass = Atomic<UInt>(0)
-  /// The same where all values of the type begin with the reference; else 0.
-  let plainClassInFirstWord = Atomic<UInt>(0)
-  @exclusivity(unchecked) private final var uncheckedLastFailure: FactoryFailure?
   private let usesDefaultLifetime: Bool
   /// What the factory did last.
   enum Outcome: UInt8, AtomicRepresentable {
@@ -85,6 +79,26 @@ class Provider: Entry, @unchecked Sendable {
   /// What `lastFailure` says, to be asked without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
+  /// What few providers are registered with.
+  private final class Options: Sendable {
+    let metadata: Offer.Metadata?
+    let isolation: Isolation
+    let wanted: (any AnyArgumentPack.Type)?
+
+    init(_ metadata: Offer.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
+      self.metadata = metadata
+      self.isolation = isolation
+      self.wanted = wanted
+    }
+  }
+
+  /// What few providers come to have. Under the tree lock.
+  private final class Extras {
+    var lastFailure: FactoryFailure?
+    var holders = HoldersByArguments()
+    var aliases: [Alias] = []
+  }
+
   init(_ description: consuming Description, wanted: (any AnyArgumentPack.Type)?, isFactory: Bool) {
     PerThread.prepare()
     let (identity, token) = TypeIdentity.andToken(of: description.type)
@@ -94,16 +108,22 @@ class Provider: Entry, @unchecked Sendable {
     let lifetime = description.lifetime.take()
     usesDefaultLifetime = lifetime == nil
     unsafe uncheckedLifetime = consume lifetime
-    details = description.metadata.take()
-    isolation = description.isolation
     isIsolated = description.isolation.actor != nil
     completes = description.completes
-    self.wanted = wanted
     self.isFactory = isFactory
+    let metadata = description.metadata.take()
+    options =
+      metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, description.isolation, wanted)
     super.init(
       .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
       description.reach, description.site)
   }
+
+  override final var metadata: (any Sendable)? { options?.metadata?.value }
+  /// Where its factory may run.
+  final var isolation: Isolation { options?.isolation ?? .anywhere }
+  /// The arguments of its factory, where it takes some.
+  final var wanted: (any AnyArgumentPack.Type)? { options?.wanted }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
@@ -169,8 +189,18 @@ extension Provider {
 
   /// How the factory failed the last time, until it has made something.
   final var lastFailure: FactoryFailure? {
-    get { unsafe uncheckedLastFailure }
-    set { unsafe uncheckedLastFailure = newValue }
+    get { unsafe uncheckedExtras?.lastFailure }
+    set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
+  }
+
+  private final var hasExtras: Bool { unsafe uncheckedExtras != nil }
+
+  /// Made when they are first needed.
+  private final var extras: Extras {
+    if let extras = unsafe uncheckedExtras { return extras }
+    let new = Extras()
+    unsafe uncheckedExtras = new
+    return new
   }
 
   /// Whether it has ever failed to make an instance that it was to keep.
@@ -179,16 +209,24 @@ extension Provider {
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// What is made under a shared lifetime.
-  final var holders: Holders? {
-    _read { yield unsafe uncheckedHolders }
-    _modify { yield unsafe &uncheckedHolders }
+  /// What is made under a shared lifetime, without arguments.
+  final var holder: Holder? {
+    get { unsafe uncheckedHolder }
+    set { unsafe uncheckedHolder = newValue }
+  }
+
+  /// What is made under a shared lifetime with arguments; nil where there is nothing.
+  final var holdersByArguments: HoldersByArguments? { unsafe uncheckedExtras?.holders }
+
+  /// Changes the holders with arguments.
+  final func changeHoldersByArguments<Result>(_ change: (inout HoldersByArguments) -> Result) -> Result {
+    change(&extras.holders)
   }
 
   /// Other types that are served from the same instances.
   final var aliases: [Alias] {
-    get { unsafe uncheckedAliases ?? [] }
-    set { unsafe uncheckedAliases = newValue.isEmpty ? nil : newValue }
+    get { unsafe uncheckedExtras?.aliases ?? [] }
+    set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
   }
 
   /// What its context answers with now: what it made and keeps, else the provider itself.
@@ -237,7 +275,7 @@ extension Provider {
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return holders?.drop(&garbage) ?? []
+    return dropHolders(&garbage)
   }
 
   /// Shows what was made in the provider's place.
@@ -275,4 +313,35 @@ enum ProviderFailure: Error {
   case notConvertible(from: Any.Type)
   /// There is nothing any more.
   case nothing
+}
+
+/// A class whose instances take no part in the tree, as a provider remembers it.
+struct PlainClass: AtomicRepresentable, Equatable {
+  private let word: UInt
+
+  static let none = PlainClass(word: 0)
+
+  private init(word: UInt) { self.word = word }
+
+  /// - Parameter isInFirstWord: Whether all values of the provider's type begin with the reference to the object.
+  // A class's metadata is aligned to words, so that the lowest bit is free.
+  init(of object: AnyObject, isInFirstWord: Bool) {
+    word = UInt(bitPattern: ObjectIdentifier(type(of: object))) | (isInFirstWord ? 1 : 0)
+  }
+
+  var isInFirstWord: Bool { word & 1 != 0 }
+
+  /// Whether it is the class of an object.
+  @inline(__always)
+  func isClass(of object: Unretained<AnyObject>) -> Bool {
+    object.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == word & ~1
+  }
+
+  static func encodeAtomicRepresentation(_ value: consuming PlainClass) -> UInt.AtomicRepresentation {
+    UInt.encodeAtomicRepresentation(value.word)
+  }
+
+  static func decodeAtomicRepresentation(_ storage: consuming UInt.AtomicRepresentation) -> PlainClass {
+    PlainClass(word: UInt.decodeAtomicRepresentation(storage))
+  }
 }
