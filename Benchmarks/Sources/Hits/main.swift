@@ -23,6 +23,8 @@ context.bind(host, as: (any Service).self)
 context.multiBind(host, as: (any Service).self, named: "example")
 context.register((any Owned).self, lifetime: .context) { Host() }
 let owned = context.link((any Owned).self)
+context.register(Member.self, lifetime: .context) { Member() }
+guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
 let key = UDIKey<any Service>(named: "example")
 
@@ -41,6 +43,9 @@ case "name": repeating { context.link((any Service).self, named: "example") === 
 case "key": repeating { context.link(key) === host }
 case "object": repeating { member.linkInLine((any Service).self) === host }
 case "object-owned": repeating { member.linkInLine((any Owned).self) === owned }
+case "require": repeating { (try? context.require((any Service).self)) === host }
+case "object-require": repeating { (try? member.require((any Service).self)) === host }
+case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
 case "object-key": repeating { member.linkInLine(key) === host }
 default: fatalError("no kind \(arguments[3])")

@@ -91,7 +91,7 @@ extension UDIContext {
 
   /// Does what is left to do of a lookup that has not written what it found.
   @inline(never)
-  private func finish(
+  func finish(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
@@ -109,7 +109,7 @@ extension UDIContext {
 
   /// The same for `require`.
   @inline(never)
-  private func finishOrThrow(
+  func finishOrThrow(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     into memory: UnsafeMutableRawPointer
   ) throws {
