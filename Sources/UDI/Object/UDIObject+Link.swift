@@ -321,9 +321,30 @@ extension UDIAttachment {
   /// Looks a dependency up for the object.
   ///
   /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    // Two functions, as a context has.
+    guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
+    unsafe find(type, named: name, reach, search, site, owner, into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    let (answer, context) = unsafe attempt(type, nil, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, context, type, nil, reach, search, Asker(owner, site), into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
