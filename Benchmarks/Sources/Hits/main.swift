@@ -1,19 +1,52 @@
-/// Looks up an object that is bound, as often as it is told: for `instructions`, which counts what one lookup takes.
+/// Makes lookups that find something, as often as it is told: for `instructions`, which counts what one lookup takes.
 ///
-///     Hits COUNT on|off    with recording on or off
+///     Hits COUNT on|off KIND    with recording on or off; KIND is one of those below
 import UDI
 
 protocol Service: AnyObject, Sendable {}
-final class Host: Service {}
+protocol Owned: AnyObject, Sendable {}
+final class Host: Service, Owned {}
+
+final class Member: UDIObject {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let count = Int(arguments[1]), ["on", "off"].contains(arguments[2]) else {
-  fatalError("usage: Hits COUNT on|off")
+guard arguments.count == 4, let count = Int(arguments[1]), ["on", "off"].contains(arguments[2]) else {
+  fatalError("usage: Hits COUNT on|off KIND")
 }
 UDIRecording.isOn = arguments[2] == "on"
 let context = UDIContext(tag: "context")
 let host = Host()
 context.bind(host, as: (any Service).self)
-for _ in 0..<count {
-  guard context.link((any Service).self) === host else { fatalError("it was bound") }
+context.multiBind(host, as: (any Service).self, named: "example")
+context.register((any Owned).self, lifetime: .context) { Host() }
+let owned = context.link((any Owned).self)
+context.register(Member.self, lifetime: .context) { Member() }
+guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
+let member = Member().attached(to: context)
+let key = UDIKey<any Service>(named: "example")
+
+/// Inlined, so that a lookup stands in the loop itself.
+@inline(__always)
+func repeating(_ isFound: () -> Bool) {
+  for _ in 0..<count {
+    guard isFound() else { fatalError("it is there") }
+  }
+}
+
+switch arguments[3] {
+case "link": repeating { context.link((any Service).self) === host }
+case "owned": repeating { context.link((any Owned).self) === owned }
+case "name": repeating { context.link((any Service).self, named: "example") === host }
+case "key": repeating { context.link(key) === host }
+case "object": repeating { member.linkInLine((any Service).self) === host }
+case "object-owned": repeating { member.linkInLine((any Owned).self) === owned }
+case "require": repeating { (try? context.require((any Service).self)) === host }
+case "object-require": repeating { (try? member.require((any Service).self)) === host }
+case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
+case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
+case "object-key": repeating { member.linkInLine(key) === host }
+default: fatalError("no kind \(arguments[3])")
 }

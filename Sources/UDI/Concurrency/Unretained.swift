@@ -43,3 +43,5 @@ struct Unretained<Object: AnyObject>: Equatable {
   @usableFromInline
   static func == (left: Unretained, right: Unretained) -> Bool { left.address == right.address }
 }
+
+extension Unretained: Sendable where Object: Sendable {}

@@ -321,22 +321,35 @@ extension UDIAttachment {
   /// Looks a dependency up for the object.
   ///
   /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
-  @usableFromInline
+  @inlinable
+  @inline(__always)
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
-    if name == nil, let answer = unsafe attempt(.of(type), reach, search, into: memory) {
-      switch answer {
-      case .written, .nothing: return
-      case .object(let object):
-        _ = unsafe InstanceMemory(memory).write(object, as: type)
-        return
-      default: break
-      }
-    }
-    guard let context = contextForLink("link", type, name, site, owner) else { return }
-    unsafe context.find(type, name, reach, search, Asker(owner, site), into: memory)
+    // Two functions, as a context has.
+    guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
+    unsafe find(type, named: name, reach, search, site, owner, into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    let (answer, context) = unsafe attempt(type, nil, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, context, type, nil, reach, search, Asker(owner, site), into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
   }
 
   /// Looks up what the object must have.
@@ -348,11 +361,54 @@ extension UDIAttachment {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) throws {
-    guard let context = contextForLink("require", type, name, site, owner) else {
-      throw goneError(type, name, search, Asker(owner, site))
+    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    try unsafe finishOrThrow(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
+  }
+
+  @inline(__always)
+  private func attempt(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> (LookupAnswer, UDIContext?) {
+    let token = TypeToken.of(type)
+    if let name { return attempt { unsafe $0.attempt(token, named: name, reach, search, into: memory) } }
+    return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
+  }
+
+  /// Does what is left to do after an attempt that has not written what it found.
+  ///
+  /// - Parameter context: The attached context, if there is an entry that has to make the instance.
+  @inline(never)
+  private func finish(
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+  ) {
+    if let context { return unsafe context.finish(answer, type, name, reach, search, asker, into: memory) }
+    switch consume answer {
+    case .written, .nothing: break
+    case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
+    case .provided, .dead, .asleep:
+      guard let context = contextForLink("link", type, name, asker.site, asker.object) else { return }
+      unsafe context.find(type, name, reach, search, asker, into: memory)
+    }
+  }
+
+  /// The same for `require`.
+  @inline(never)
+  private func finishOrThrow(
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+  ) throws {
+    // One that is not of the type after all is looked up again, for the error.
+    if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
+    do {
+      if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }
+    } catch { throw explained(error, asker) }
+    guard let context = contextForLink("require", type, name, asker.site, asker.object) else {
+      throw goneError(type, name, search, asker)
     }
     do { try unsafe context.findOrThrow(type, name, reach, search, into: memory) } catch {
-      throw explained(error, Asker(owner, site))
+      throw explained(error, asker)
     }
   }
 

@@ -253,6 +253,8 @@ import UDI
         while ended.count == 0 {
           _ = member.linkInLine((any Service).self)
           _ = member.linkInLine((any Service).self, named: "x")
+          _ = member.linkInLine((any Other).self)
+          _ = try? member.require((any Other).self, named: "x")
           _ = member.linkAll((any Service).self)
           _ = member.find("none")
         }
@@ -265,6 +267,9 @@ import UDI
             context.bind(mortal, as: (any Service).self)
             context.multiBind(mortal, as: (any Service).self, named: "x")
           }
+          // What is made takes the context along to where no lock is held.
+          context.register((any Other).self, lifetime: .unique) { Plain() }
+          context.register((any Other).self, named: "x", lifetime: .context) { Plain() }
           member.attachedContext = context
         }
         ended.add()

@@ -197,6 +197,9 @@ extension UDIKey<any Errand> {
     let root = UDIContext(tag: "root")
     let middle = try root.makeChild(tag: "middle")
     let leaf = try middle.makeChild(tag: "leaf")
+    let (above, member, below) = (
+      Member().attached(to: root), Member().attached(to: middle), Member().attached(to: leaf)
+    )
     let services = (0..<6).map { Plain("\($0)") }
     let names = services.indices.map { UDIName(Clash($0)) }
     for (name, service) in zip(names, services) { middle.bind(service, as: (any Service).self, named: name) }
@@ -205,6 +208,11 @@ extension UDIKey<any Errand> {
       for (index, name) in names.enumerated() {
         let expected = index == missing ? nil : services[index]
         for context in [root, middle] { #expect(context.link((any Service).self, named: name) === expected, comment) }
+        for object in [above, member] {
+          #expect(object.linkInLine((any Service).self, named: name) === expected, comment)
+          #expect((try? object.require((any Service).self, named: name)) === expected, comment)
+        }
+        #expect(below.linkInLine((any Service).self, named: name, search: .ancestors) === expected, comment)
         #expect(leaf.link((any Service).self, named: name, search: .ancestors) === expected, comment)
         #expect(middle.link((any Service).self, named: name, search: .local) === expected, comment)
         let all = root.linkAll((any Service).self, named: name)
@@ -213,6 +221,7 @@ extension UDIKey<any Errand> {
       for context in [root, middle] {
         #expect(context.link((any Service).self, named: UDIName(Clash(99))) == nil, comment)
       }
+      #expect(member.linkInLine((any Service).self, named: UDIName(Clash(99))) == nil, comment)
       #expect(leaf.link((any Service).self, named: UDIName(Clash(99)), search: .ancestors) == nil, comment)
       #expect(leaf.link((any Other).self, named: names[5], search: .ancestors) === services[5], comment)
       #expect(root.linkAll((any Service).self).count == (missing == nil ? 6 : 5), comment)
@@ -230,6 +239,8 @@ extension UDIKey<any Errand> {
     #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
     #expect(leaf.link((any Service).self, named: names[4]) === services[4])
     #expect(leaf.link((any Service).self, named: names[4], search: .descendants) == nil)
+    #expect(below.linkInLine((any Service).self, named: names[4]) === services[4])
+    #expect(below.linkInLine((any Service).self, named: names[4], search: .descendants) == nil)
   }
 
   @Test func collidingNamesAreFollowed() async throws {
@@ -261,6 +272,41 @@ extension UDIKey<any Errand> {
     let service = Plain()
     context.bind(service, as: (any Service).self, named: UDIName(Curious(context: context)))
     #expect(context.link((any Service).self, named: UDIName(Curious(context: context))) === service)
+    let member = Member().attached(to: context)
+    #expect(member.linkInLine((any Service).self, named: UDIName(Curious(context: context))) === service)
+  }
+
+  /// Whether two names are the same does not hang on how they were made, nor on what a lookup can tell of them under a lock.
+  @Test(
+    arguments: [
+      ("x", "x"), ("a text that is too long for one word or two", "a text that is too long for one word or two"),
+      ("na\u{EF}ve", "nai\u{308}ve"), (UDIName(7), 7), (UDIName([1, 2]), UDIName([1, 2])),
+    ] as [(UDIName, UDIName)])
+  func aNameIsFoundByAnotherLikeIt(_ name: UDIName, _ other: UDIName) throws {
+    let root = UDIContext(tag: "root")
+    let leaf = try root.makeChild(tag: "leaf")
+    let (member, below) = (Member().attached(to: root), Member().attached(to: leaf))
+    let service = Plain()
+    root.bind(service, as: (any Service).self, named: name)
+    for same in [name, other] {
+      let key = UDIKey<any Service>(named: same)
+      for context in [root, leaf] {
+        #expect(context.link((any Service).self, named: same) === service && context.link(key) === service)
+      }
+      for object in [member, below] {
+        #expect(object.linkInLine((any Service).self, named: same) === service && object.linkInLine(key) === service)
+      }
+      #expect(root.link((any Other).self, named: same) == nil, "another type")
+      #expect(leaf.link((any Service).self, named: same, search: .descendants) == nil)
+    }
+  }
+
+  /// The id of a key with a name is a hash of the type, too: two types may have the same one.
+  @Test func twoTypesWithTheSameHash() {
+    let (type, other) = (TypeToken.of((any Service).self), TypeToken.of((any Other).self))
+    let name: UDIName = "x"
+    let key = KeyIdentity.of(.of((any Service).self), name)
+    #expect(key.isSurely(type.id, name) && !key.isSurely(other.id, name) && !key.isSurely(type.id, "y"))
   }
 
   /// Interned names go with the last binding that uses them.

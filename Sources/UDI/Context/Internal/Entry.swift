@@ -62,6 +62,10 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The key in a dictionary that has the entry.
   final var boundKey: BoundKey { BoundKey(heldKey.identity) }
 
+  /// Reads the key without counting a reference.
+  @inline(__always)
+  final func readKey<Result>(_ body: (KeyIdentity) -> Result) -> Result { heldKey.identity.read(body) }
+
   /// The key's id.
   final var keyID: UInt64 { heldKey.identity.read { $0.id } }
 

@@ -9,14 +9,23 @@ import Synchronization
 /// lock: whatever is dropped with an entry goes by way of `Garbage`, and whoever looks for a key holds it for the time of the call.
 final class KeyIdentity: Sendable {
   let id: UInt64
-  /// Unowned: a `TypeIdentity` is never freed.
-  unowned let type: TypeIdentity
+  /// A `TypeIdentity` is never freed.
+  private let typeReference: Unretained<TypeIdentity>
   let name: UDIName?
 
   init(id: UInt64, type: TypeIdentity, name: UDIName?) {
     self.id = id
-    self.type = type
+    typeReference = Unretained(type)
     self.name = name
+  }
+
+  var type: TypeIdentity { typeReference.object }
+
+  /// Whether this is certainly the key of a type and a name; false, too, where only the user's `==` can tell.
+  @inline(__always)
+  func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
+    guard let name else { return false }
+    return typeReference.read { $0.id } == typeID && name.isSurely(other)
   }
 
   deinit {
@@ -36,8 +45,8 @@ final class KeyIdentity: Sendable {
 
   /// The id that a name has unless another one with the same hash was there first.
   @inline(__always)
-  static func hashedID(_ type: TypeIdentity, _ name: UDIName) -> UInt64 {
-    var id = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(type.id))
+  static func hashedID(_ typeID: UInt64, _ name: UDIName) -> UInt64 {
+    var id = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(typeID))
     id |= namedBit
     return id & ~collisionBit
   }
@@ -90,8 +99,12 @@ enum KeyNames {
   private static let lock = Lock()
   /// Guarded by `lock`. A bucket has one entry but where two names hash alike.
   private nonisolated(unsafe) static var buckets: [UInt64: [Entry]] = [:]
-  /// Guarded by `lock`.
-  private nonisolated(unsafe) static var collisions: UInt64 = 0
+  /// How many names have an id that is not their hash, or had one. Written under `lock`.
+  private static let collisions = Atomic<UInt64>(0)
+
+  /// Whether there may be a name whose id is not its hash.
+  @inline(__always)
+  static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
 
   private struct Entry {
     weak let key: KeyIdentity?
@@ -105,7 +118,7 @@ enum KeyNames {
   }
 
   static func intern(_ type: TypeIdentity, _ name: UDIName) -> KeyIdentity {
-    let hash = KeyIdentity.hashedID(type, name)
+    let hash = KeyIdentity.hashedID(type.id, name)
     var compared: [KeyIdentity] = []
     while true {
       // Decide under the lock: the same candidates as those compared, so the name is new.
@@ -114,8 +127,8 @@ enum KeyNames {
         guard live.allSatisfy({ one in compared.contains { $0 === one } }) else { return (nil, live) }
         var id = hash
         if live.contains(where: { $0.id == hash }) {
-          unsafe collisions += 1
-          id = unsafe KeyIdentity.namedBit | KeyIdentity.collisionBit | collisions
+          let number = collisions.add(1, ordering: .relaxed).newValue
+          id = KeyIdentity.namedBit | KeyIdentity.collisionBit | number
         }
         let key = KeyIdentity(id: id, type: type, name: name)
         type.namedKeys.add(1, ordering: .relaxed)
@@ -130,14 +143,14 @@ enum KeyNames {
 
   /// The identity of a name, or nil if it has none: then nothing is bound under it anywhere.
   static func identity(_ type: TypeIdentity, _ name: UDIName) -> KeyIdentity? {
-    let hash = KeyIdentity.hashedID(type, name)
+    let hash = KeyIdentity.hashedID(type.id, name)
     let candidates = lock.withLock { unsafe (buckets[hash] ?? []).compactMap(\.key) }
     return candidates.first { $0.type === type && $0.name == name }
   }
 
   fileprivate static func forget(_ key: KeyIdentity) {
     guard let name = key.name else { return }
-    let hash = KeyIdentity.hashedID(key.type, name)
+    let hash = KeyIdentity.hashedID(key.type.id, name)
     let identity = ObjectIdentifier(key)
     key.type.namedKeys.subtract(1, ordering: .relaxed)
     lock.withLock {
