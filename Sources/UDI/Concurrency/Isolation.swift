@@ -92,7 +92,7 @@ struct Isolation: Sendable {
   var name: String { actor.map(Self.describe) ?? "no actor" }
 
   private static func describe(_ actor: any Actor) -> String {
-    actor === MainActor.shared ? "the main actor" : "the actor \(TypeIdentity.of(type(of: actor)).name)"
+    actor === MainActor.shared ? "the main actor" : "the actor \(TypeIdentity.of(type(of: actor)).text)"
   }
 }
 

@@ -36,13 +36,13 @@ extension UDIContext {
       contexts: notes.map { note in
         let bindings = note.bindings.sorted { $0.binding.serial < $1.binding.serial }.map { binding, className in
           UDISnapshot.Binding(
-            typeName: binding.key.type.name, name: binding.key.name?.description,
+            typeName: binding.key.type.text, name: binding.key.name?.description,
             className: className.map { String(describing: $0) }, fileID: binding.site.fileID, line: binding.site.line)
         }
         let providers = note.providers.sorted { $0.provider.serial < $1.provider.serial }.map {
           provider, isMade, failure in
           UDISnapshot.Provider(
-            typeName: provider.key.type.name, name: provider.key.name?.description, lifetime: provider.lifetime.name,
+            typeName: provider.key.type.text, name: provider.key.name?.description, lifetime: provider.lifetime.name,
             isMade: isMade, lastFailure: failure?.message, fileID: provider.site.fileID, line: provider.site.line)
         }
         return UDISnapshot.Context(

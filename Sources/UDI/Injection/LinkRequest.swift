@@ -55,7 +55,7 @@ struct LinkRequest: Sendable {
   func stop(_ error: any Error, _ type: Any.Type, _ owner: AnyObject, _ property: AnyKeyPath?) -> Never {
     let place = "\(site.fileID):\(site.line)"
     if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
-    let key = describeKey(TypeIdentity.of(type).name, name)
+    let key = describeKey(TypeIdentity.of(type).text, name)
     fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
   }
 }

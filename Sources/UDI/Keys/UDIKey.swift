@@ -30,7 +30,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   }
 
   /// The type as `String(reflecting:)` spells it, for example `Shop.Cart`.
-  public var typeName: String { TypeIdentity.of(Dependency.self).name }
+  public var typeName: String { TypeIdentity.of(Dependency.self).text }
 }
 
 extension UDIKey: CustomStringConvertible {

@@ -104,7 +104,7 @@ extension UDIObject {
     guard let contexts else {
       let (type, name) = (offer.type, offer.name)
       let context = attachment.effectiveContext(
-        "bind", self, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: offer.site)
+        "bind", self, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: offer.site)
       if context != nil { _ = attachment.bind(offer, in: nil) }
       return
     }

@@ -417,7 +417,7 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
   ) -> UDIContext? {
-    effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).name, name) }, at: site)
+    effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
   }
 
   /// The effective context: the attached one, else `AppContext`; nil, and reported, if the attached one is gone.

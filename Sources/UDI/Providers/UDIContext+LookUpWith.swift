@@ -141,7 +141,7 @@ extension UDIContext {
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
     let answer = withNode { node in
-      unsafe node.attempt(TypeToken.of(type).id, LookupForm(casting: reach), search, into: memory.address)
+      unsafe node.attempt(KnownKey(id: TypeToken.of(type).id), LookupForm(casting: reach), search, into: memory.address)
     }
     guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue,
       !entry.registered.isRefused(to: reach)

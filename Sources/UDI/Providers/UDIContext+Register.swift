@@ -46,7 +46,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -77,7 +78,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -99,7 +101,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
@@ -118,7 +121,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation, Factory.completing(onCreate),
+      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation,
+      Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)

@@ -85,7 +85,7 @@ extension UDIKey<any Errand> {
       Plain.self, Plain.Type.self, Plain?.self, [Plain].self,
     ]
     #expect(Swift.Set(types.map { TypeIdentity.of($0).id }).count == types.count)
-    #expect(types.allSatisfy { TypeIdentity.of($0).name == String(reflecting: $0) })
+    #expect(types.allSatisfy { TypeIdentity.of($0).text == String(reflecting: $0) })
   }
 
   /// The runtime gives the same text in less time.
@@ -101,7 +101,7 @@ extension UDIKey<any Errand> {
       KeyPath<String, Int>.self,
       Result<Int, any Error>.self, WeakValueDictionary<String, any Service>.Iterator.self,
     ]
-    for type in types { #expect(TypeIdentity.of(type).name == String(reflecting: type)) }
+    for type in types { #expect(TypeIdentity.of(type).text == String(reflecting: type)) }
   }
 
   @Test func aTypeIsInternedOnce() async {

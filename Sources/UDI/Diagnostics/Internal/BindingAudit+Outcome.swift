@@ -201,7 +201,7 @@ extension BindingAudit.Survivor {
 
 extension BindingAudit.Registration {
   fileprivate init(_ key: KeyIdentity, in path: [String], isContextAlive: Bool, _ site: CallSite) {
-    typeName = key.type.name
+    typeName = key.type.text
     name = key.name?.description
     self.path = path
     self.isContextAlive = isContextAlive

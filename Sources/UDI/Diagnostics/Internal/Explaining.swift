@@ -19,7 +19,7 @@ extension UDIContext {
       UDIExplanation.Context(path: context.path, findings: context.findings.map { .init($0) })
     }
     return UDIExplanation(
-      typeName: key.type.name, name: name?.description, contextPath: survey.start, search: survey.search,
+      typeName: key.type.text, name: name?.description, contextPath: survey.start, search: survey.search,
       cause: failure ?? survey.cause(key, type, reach, arguments, conforms), contexts: contexts,
       emptyCount: survey.emptyCount, omittedCount: survey.omittedCount, isAbridged: survey.isAbridged,
       nearestOutside: survey.outside.map { .init($0) }, equallyNear: survey.equallyNear.map { .init($0) },
@@ -77,7 +77,7 @@ extension Survey {
     switch finding.failure?.reason {
     case .threw(let message): return .failed(.init(place), message: message)
     case .returnedNil: return .factoryReturnedNil
-    case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).name)
+    case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).text)
     case nil: return nil
     }
   }
@@ -90,13 +90,13 @@ private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
 }
 
 /// The names of types, as `String(reflecting:)` spells them.
-func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).name } }
+func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
 
 extension UDIExplanation {
   /// One that tells the cause alone.
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
     self.init(
-      typeName: TypeIdentity.of(type).name, name: name?.description, contextPath: [], search: search,
+      typeName: TypeIdentity.of(type).text, name: name?.description, contextPath: [], search: search,
       cause: cause, contexts: [], emptyCount: 0, omittedCount: 0, isAbridged: false, nearestOutside: nil,
       equallyNear: [], equallyNearCount: 0, wasRecording: UDIRecording.isOn,
       isInFactory: false)
@@ -124,7 +124,7 @@ extension UDIExplanation.Place {
 extension UDIExplanation.Finding {
   fileprivate init(_ finding: Survey.Finding) {
     self.init(
-      kind: finding.kind, typeName: finding.key.type.name, name: finding.key.name?.description,
+      kind: finding.kind, typeName: finding.key.type.text, name: finding.key.name?.description,
       className: finding.objectType.map { "\($0)" }, lifetime: finding.provider?.lifetime.name,
       argumentTypes: typeNames(finding.provider?.argumentTypes ?? []), fileID: finding.site.fileID,
       line: finding.site.line,

@@ -61,10 +61,10 @@ extension ProviderFailure {
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
     case .notSendable: .notSendable
-    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).name)
+    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
     case .unhashable(let types): .argumentsNotHashable(typeNames(types))
-    case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).name)
+    case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).text)
     }
   }
 }

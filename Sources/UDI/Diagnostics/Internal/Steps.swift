@@ -57,14 +57,14 @@ extension UDILinkError {
 extension UDILinkError.Step {
   init(_ asker: Asker) {
     self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).name, name: nil, property: nil, parameter: nil,
+      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, property: nil, parameter: nil,
       fileID: asker.site.fileID, line: asker.site.line)
   }
 
   init(_ provider: Provider, parameter: Int?) {
     let key = provider.key
     self.init(
-      kind: .provider, typeName: key.type.name, name: key.name?.description, property: nil,
+      kind: .provider, typeName: key.type.text, name: key.name?.description, property: nil,
       parameter: parameter,
       fileID: provider.site.fileID, line: provider.site.line)
   }

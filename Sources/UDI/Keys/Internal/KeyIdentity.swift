@@ -7,38 +7,39 @@ import Synchronization
 ///
 /// An entry holds its key (`HeldKey`). The last reference to one with a name may run a user's `deinit`, so it never goes under a
 /// lock: whatever is dropped with an entry goes by way of `Garbage`, and whoever looks for a key holds it for the time of the call.
-final class KeyIdentity: Sendable {
+class KeyIdentity: @unchecked Sendable {
+  // Unchecked: it is a `TypeIdentity` or a `NamedKey`, and both are `Sendable` by what they hold.
   let id: UInt64
-  /// A `TypeIdentity` is never freed.
-  private let typeReference: Unretained<TypeIdentity>
-  let name: UDIName?
 
-  init(id: UInt64, type: TypeIdentity, name: UDIName?) {
-    self.id = id
-    typeReference = Unretained(type)
-    self.name = name
+  fileprivate init(named id: UInt64) { self.id = id }
+
+  /// The key of a type without a name: the type's identity itself.
+  init(type id: UInt64) { self.id = id }
+
+  private final var namedKey: Unretained<NamedKey>? {
+    id & Self.namedBit == 0 ? nil : Unretained(address: Unretained(self).address)
   }
 
-  var type: TypeIdentity { typeReference.object }
+  final var type: TypeIdentity {
+    // One of the two: see `namedBit`.
+    namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
+  }
+
+  final var name: UDIName? { namedKey?.read { $0.givenName } }
 
   /// Whether this is certainly the key of a type and a name; false, too, where only the user's `==` can tell.
   @inline(__always)
-  func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
-    guard let name else { return false }
-    return typeReference.read { $0.id } == typeID && name.isSurely(other)
-  }
-
-  deinit {
-    if name != nil { KeyNames.forget(self) }
+  final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
+    namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false
   }
 
   /// The identity for `type` and `name`, made if there is none. Not for the hot path.
   static func of(_ type: TypeIdentity, _ name: UDIName?) -> KeyIdentity {
-    guard let name else { return type.unnamed }
+    guard let name else { return type }
     return KeyNames.intern(type, name)
   }
 
-  /// Set in the id of every key with a name.
+  /// Set in the id of every key with a name: those are `NamedKey`s, and all others `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
   /// Set, too, where the hash was taken already and the id is a running number.
   static let collisionBit: UInt64 = 1 << 62
@@ -50,6 +51,23 @@ final class KeyIdentity: Sendable {
     id |= namedBit
     return id & ~collisionBit
   }
+}
+
+/// A key with a name.
+private final class NamedKey: KeyIdentity, @unchecked Sendable {
+  // Unchecked because its superclass is; it adds constants that are `Sendable`.
+
+  /// A `TypeIdentity` is never freed.
+  let typeReference: Unretained<TypeIdentity>
+  let givenName: UDIName
+
+  init(id: UInt64, type: TypeIdentity, name: UDIName) {
+    typeReference = Unretained(type)
+    givenName = name
+    super.init(named: id)
+  }
+
+  deinit { KeyNames.forget(self) }
 }
 
 /// The key of a context's dictionary of bindings, which does not count: the binding under it holds it (`HeldKey`), or, where it is
@@ -78,7 +96,7 @@ struct HeldKey: ~Copyable {
   private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
 
   static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
-    guard let name else { return HeldKey(uncounted: type.read { Unretained($0.unnamed) }) }
+    guard let name else { return HeldKey(uncounted: Unretained(address: type.address)) }
     return HeldKey(type.read { KeyIdentity.of($0, name) })
   }
 
@@ -88,7 +106,7 @@ struct HeldKey: ~Copyable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  var description: String { describeKey(type.name, name) }
+  var description: String { describeKey(type.text, name) }
 }
 
 /// The live identities with a name, weakly, by the hash of type and name.
@@ -130,7 +148,7 @@ enum KeyNames {
           let number = collisions.add(1, ordering: .relaxed).newValue
           id = KeyIdentity.namedBit | KeyIdentity.collisionBit | number
         }
-        let key = KeyIdentity(id: id, type: type, name: name)
+        let key = NamedKey(id: id, type: type, name: name)
         type.namedKeys.add(1, ordering: .relaxed)
         unsafe buckets[hash, default: []].append(Entry(key))
         return (key, live)
@@ -148,11 +166,11 @@ enum KeyNames {
     return candidates.first { $0.type === type && $0.name == name }
   }
 
-  fileprivate static func forget(_ key: KeyIdentity) {
-    guard let name = key.name else { return }
-    let hash = KeyIdentity.hashedID(key.type.id, name)
+  fileprivate static func forget(_ key: NamedKey) {
+    let type = key.typeReference.object
+    let hash = KeyIdentity.hashedID(type.id, key.givenName)
     let identity = ObjectIdentifier(key)
-    key.type.namedKeys.subtract(1, ordering: .relaxed)
+    type.namedKeys.subtract(1, ordering: .relaxed)
     lock.withLock {
       guard var bucket = unsafe buckets[hash] else { return }
       bucket.removeAll { $0.identity == identity }

@@ -3,32 +3,30 @@ import Synchronization
 /// What `String(reflecting:)` says of a type, interned: one instance for each distinct string, for ever.
 ///
 /// Types are what a program is made of, so their number is bounded and nothing here is freed.
-final class TypeIdentity: Sendable {
-  /// Unique among types, never reused, above `SetUp.Keys.ids` and below `KeyIdentity.namedBit`.
-  let id: UInt64
-  /// `String(reflecting:)` of the type.
-  let name: String
+///
+/// It is also the key of the type without a name. Its id is unique among types, never reused, above `SetUp.Keys.ids` and below
+/// `KeyIdentity.namedBit`.
+final class TypeIdentity: KeyIdentity, @unchecked Sendable {
+  // Unchecked because its superclass is; it adds constants, and something atomic.
+
   /// The first type that was seen with this string. A few types share theirs with another, `((() -> Void) -> Void).self` and
   /// `((@escaping () -> Void) -> Void).self` for example: one dependency, but stored values of the one must not be
   /// read as the other without a cast.
   let metatype: ObjectIdentifier
   /// How many live `KeyIdentity` objects give this type a name; while there are none, `linkAll` need not look for them.
   let namedKeys = Atomic<Int>(0)
-  /// The key without a name.
-  var unnamed: KeyIdentity { unsafe unnamedKey.unsafelyUnwrapped }
-  // Written once in `init`, before anybody else has a reference; optional only because the two refer to each other.
-  private nonisolated(unsafe) var unnamedKey: KeyIdentity?
+  /// `String(reflecting:)` of the type. Not kept: the runtime keeps the text, too.
+  // The identifier of a metatype is the metatype.
+  var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
-  fileprivate init(id: UInt64, name: String, metatype: ObjectIdentifier) {
-    self.id = id
-    self.name = name
+  fileprivate init(id: UInt64, metatype: ObjectIdentifier) {
     self.metatype = metatype
-    unsafe unnamedKey = KeyIdentity(id: id, type: self, name: nil)
+    super.init(type: id)
   }
 
   /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
   static let setUp = TypeIdentity(
-    id: SetUp.Keys.ids.lowerBound, name: "set-up blocks", metatype: ObjectIdentifier(SetUp.self))
+    id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
 
   /// The identity of a type, and what is known of the type.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
@@ -114,8 +112,8 @@ private enum TypeTable {
   static let current = Atomic<UInt>(0)
 
   static let lock = Lock()
-  /// Guarded by `lock`.
-  nonisolated(unsafe) static var byName: [String: TypeIdentity] = [:]
+  /// Guarded by `lock`: the identities by the hash of their text; the second one with a hash is under the next number, and so on.
+  nonisolated(unsafe) static var byHash: [Int: Unretained<TypeIdentity>] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   nonisolated(unsafe) static var count = 0
   /// Guarded by `lock`: tables that were replaced. They are never freed, because a reader may still be in one; all together they are
@@ -157,23 +155,41 @@ private enum TypeTable {
     let metatype = ObjectIdentifier(type)
     // The same text as that of `String(reflecting:)`, which would first look through all conformances of the program, whether the type describes
     // itself in another way. A type cannot.
-    let name = _typeName(type, qualified: true)
+    let text = _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(metatype) { return found.identity.object }
-      let identity =
-        unsafe byName[name]
-        ?? TypeIdentity(id: SetUp.Keys.ids.upperBound + UInt64(byName.count + 1), name: name, metatype: metatype)
-      unsafe byName[name] = identity
+      let identity = identity(text) ?? add(text, metatype)
       grow()
       unsafe Buckets(current.load(ordering: .relaxed)).insert(
         metatype: UInt(bitPattern: metatype), token: TypeToken(identity, metatype).word,
-        identity: UInt(bitPattern: Unmanaged.passRetained(identity).toOpaque()))
+        identity: Unretained(identity).address)
       unsafe count += 1
       return identity
     }
   }
 
-  /// Makes room for one more: at most half of the buckets are taken.
+  /// The identity of a text. Under `lock`.
+  private static func identity(_ text: String) -> TypeIdentity? {
+    var hash = text.hashValue
+    while let found = unsafe byHash[hash]?.object {
+      if found.text == text { return found }
+      hash &+= 1
+    }
+    return nil
+  }
+
+  /// Adds an identity, which is never freed. Under `lock`.
+  private static func add(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
+    let id = unsafe SetUp.Keys.ids.upperBound + UInt64(byHash.count + 1)
+    let new = TypeIdentity(id: id, metatype: metatype)
+    Unretained(new).retain()
+    var hash = text.hashValue
+    while unsafe byHash[hash] != nil { hash &+= 1 }
+    unsafe byHash[hash] = Unretained(new)
+    return new
+  }
+
+  /// Makes room for one more: at most three quarters of the buckets are taken.
   static func grow() {
     let packed = current.load(ordering: .relaxed)
     if packed == 0 {
@@ -181,7 +197,7 @@ private enum TypeTable {
       return
     }
     let old = unsafe Buckets(packed)
-    guard unsafe (count + 1) * 2 > old.mask + 1 else { return }
+    guard unsafe (count + 1) * 4 > (old.mask + 1) * 3 else { return }
     let new = unsafe Buckets(bits: Buckets.wordBits + 1 - old.shift)
     for index in unsafe 0...old.mask {
       let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)

@@ -50,7 +50,7 @@ final class FactoryFailure: Sendable {
     switch reason {
     case .threw(let text): text
     case .returnedNil: "it returned nil, and nothing else since"
-    case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).name) made does not conform"
+    case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).text) made does not conform"
     }
   }
 }

@@ -172,7 +172,7 @@ extension Provider {
   /// neither `<` nor `(` in it: at run time `any P & Sendable` cannot be told from `any P`, nor an array of the one from an array of the
   /// other. That also refuses `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
-    type(of: value) == wanted && !TypeIdentity.of(wanted).name.contains { $0 == "<" || $0 == "(" }
+    type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }
   }
 }
 
@@ -324,7 +324,7 @@ extension Provider {
   /// Says that an object takes part in the tree, but cannot be attached here. To attach it on its actor, later, would be no help: whoever
   /// gets it now would get it unattached.
   private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
-    let name = TypeIdentity.of(type(of: object)).name
+    let name = TypeIdentity.of(type(of: object)).text
     let path = context.change { node, _ in node.fullPath }
     UDIReporter.current.report(
       .notAttached,
