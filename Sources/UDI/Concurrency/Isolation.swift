@@ -101,37 +101,7 @@ struct Isolation: Sendable {
 // A function of any isolation is called as one of none is: its actor is a part of what it captures. The compiler refuses the conversion, because
 // it would no longer see to the isolation; here `Isolation` does. The standard library's `MainActor.assumeIsolated` goes the same way.
 
-/// A factory, to be called only where `Isolation.isHere` says that it may be.
-///
-/// It is cast inside a struct: a function that is cast alone is wrapped twice, which costs each registration two allocations.
-struct IsolatedFactory<Dependency> {
-  private let function: @isolated(any) (UDIContext) throws -> Dependency?
-
-  private struct Plain {
-    let function: (UDIContext) throws -> Dependency?
-  }
-
-  init(_ function: @escaping @isolated(any) (UDIContext) throws -> Dependency?) { self.function = function }
-
-  /// The same without its isolation.
-  var isolationErased: (UDIContext) throws -> Dependency? { unsafe unsafeBitCast(self, to: Plain.self).function }
-}
-
-/// The same for a factory that needs no context.
-struct IsolatedInitialiser<Dependency> {
-  private let function: @isolated(any) () throws -> Dependency?
-
-  private struct Plain {
-    let function: () throws -> Dependency?
-  }
-
-  init(_ function: @escaping @isolated(any) () throws -> Dependency?) { self.function = function }
-
-  /// The same without its isolation.
-  var isolationErased: () throws -> Dependency? { unsafe unsafeBitCast(self, to: Plain.self).function }
-}
-
-/// The same for a factory with arguments and for an initialiser with parameters.
+/// A factory with arguments, or an initialiser with parameters. It is cast inside a struct: a function that is cast alone is wrapped before.
 @usableFromInline
 struct IsolatedFunction<Result, each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) throws -> Result

@@ -30,7 +30,8 @@ extension UDIContext {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       Offer.check(form, type, CallSite(fileID, line))
     }
-    let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
+    let provider = Factory(
+      description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     return .of(add(provider, Made(value)), .anywhere)
   }
 
@@ -57,7 +58,8 @@ extension UDIContext {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       Offer.check(form, type, CallSite(fileID, line))
     }
-    let provider = Factory(description, Factory.writing { () -> Dependency? in value }, nil)
+    let provider = Factory(
+      description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     return .of(add(provider, Made(value)), .mainActor)
   }
 

@@ -46,7 +46,7 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation,
+      Dependency.self, FactoryFunction(factory), factory.isolation,
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
@@ -78,7 +78,7 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation,
+      Dependency.self, FactoryFunction(factory), factory.isolation,
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
@@ -101,7 +101,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedFactory(factory).isolationErased), factory.isolation,
+      Dependency.self, FactoryFunction(factory), factory.isolation,
       Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
@@ -121,7 +121,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(IsolatedInitialiser(factory).isolationErased), factory.isolation,
+      Dependency.self, FactoryFunction(factory), factory.isolation,
       Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
@@ -174,8 +174,7 @@ extension UDIContext {
 }
 
 extension UDIContext {
-  /// Registers a factory without its type. Out of line, because what the verbs above do is compiled in clients for each type anew.
-  @inline(never)
+  /// Registers a factory without its type.
   func register(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
     _ reach: Reach, _ closures: FactoryClosures
@@ -186,9 +185,7 @@ extension UDIContext {
       : Isolation.onMainActor(closures.actor, closures.completionActor, site)
     let description = Provider.Description(
       type, name, lifetime, metadata, site, reach, isolation, completes: closures.complete != nil)
-    let write =
-      type == closures.type ? closures.write : Factory.checking(closures.write, of: closures.type, as: type)
-    return add(Factory(description, write, closures.complete))
+    return add(Factory(description, closures.function, making: closures.type, closures.complete))
   }
 
   /// Registers a provider.

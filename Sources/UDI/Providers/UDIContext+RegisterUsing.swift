@@ -40,7 +40,7 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(lookingUpParameters(of: make, .anywhere)), make.isolation,
+      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .anywhere)), make.isolation,
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
@@ -65,7 +65,7 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
+      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
       Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
@@ -84,7 +84,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
     let closures = FactoryClosures(
-      Dependency.self, Factory.writing(lookingUpParameters(of: make, .mainActor)), make.isolation,
+      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
       Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)

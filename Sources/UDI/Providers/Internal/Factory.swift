@@ -2,24 +2,57 @@
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
 
-  /// Has the factory make an instance, and writes it to memory, or nil.
-  typealias Write = (UDIContext, InstanceMemory) throws -> Void
+  private let function: FactoryFunction?
+  private let special: Special?
 
-  let write: Write
-  private let completion: ((UDIContext, Made) -> Void)?
+  /// What few factories need.
+  private final class Special {
+    /// The function, in place of the one above, and what is called afterwards: of an actor that alone may release them.
+    let owned: ActorOwned<Closures>?
+    /// What is called afterwards.
+    let complete: Completion?
+    /// The type that the function makes, where the provider is registered as a subclass of it.
+    let madeClass: Any.Type?
 
+    struct Closures {
+      let function: FactoryFunction
+      let complete: Completion?
+    }
+
+    init(owned: ActorOwned<Closures>?, _ complete: Completion?, madeClass: Any.Type?) {
+      self.owned = owned
+      self.complete = complete
+      self.madeClass = madeClass
+    }
+  }
+
+  typealias Completion = (UDIContext, Made) -> Void
+
+  /// - Parameter made: The type that the function makes: the one that the provider is registered as, or a superclass of that.
   init(
-    _ description: consuming Description, _ write: @escaping Write, _ completion: ((UDIContext, Made) -> Void)?
+    _ description: consuming Description, _ function: FactoryFunction, making made: Any.Type, _ complete: Completion?
   ) {
+    let madeClass = made == description.type ? nil : made
     if let owner = description.owner {
-      let owned = ActorOwned((write: write, complete: completion), by: owner)
-      self.write = { try owned.value.write($0, $1) }
-      self.completion = completion == nil ? nil : { owned.value.complete?($0, $1) }
+      let closures = Special.Closures(function: function, complete: complete)
+      special = Special(owned: ActorOwned(closures, by: owner), nil, madeClass: madeClass)
+      self.function = nil
     } else {
-      self.write = write
-      self.completion = completion
+      special = complete == nil && madeClass == nil ? nil : Special(owned: nil, complete, madeClass: madeClass)
+      self.function = function
     }
     super.init(description, wanted: nil, isFactory: true)
+  }
+
+  /// Has the factory make an instance, and writes it to memory, or nil.
+  func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
+    guard let special else {
+      return try unsafe function.unsafelyUnwrapped.call(context, making: madeType, into: memory)
+    }
+    let function = unsafe special.owned?.value.function ?? function.unsafelyUnwrapped
+    guard let madeClass = special.madeClass else { return try function.call(context, making: madeType, into: memory) }
+    try function.call(context, making: madeClass, into: memory)
+    try memory.check(of: madeClass, as: madeType)
   }
 
   override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
@@ -27,43 +60,90 @@ final class Factory: Provider, @unchecked Sendable {
     return try made { try write(context, $0) }
   }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) { completion?(context, made) }
-}
-
-extension Factory {
-  /// What a factory is kept as, without its type.
-  static func writing<Dependency>(_ make: @escaping (UDIContext) throws -> Dependency?) -> Write {
-    { context, memory in
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      unsafe place.initialize(to: try make(context))
-    }
-  }
-
-  /// The same for a factory that needs no context.
-  static func writing<Dependency>(_ make: @escaping () throws -> Dependency?) -> Write {
-    { _, memory in
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      unsafe place.initialize(to: try make())
-    }
-  }
-
-  /// What a factory is kept as that is registered as a subclass of what it makes.
-  static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
-    { context, memory in
-      try write(context, memory)
-      try memory.check(of: made, as: type)
-    }
+  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {
+    guard let special else { return }
+    if let owned = special.owned { owned.value.complete?(context, made) } else { special.complete?(context, made) }
   }
 
   /// What is called afterwards, without its type.
   static func completing<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) -> ((UDIContext, Made) -> Void)? {
+  ) -> Completion? {
     guard let complete else { return nil }
     let plain = IsolatedBlock(complete).isolationErased
     return { context, made in
       if let dependency = made.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
     }
+  }
+}
+
+/// A factory without its type and its isolation. To be called only where `Isolation.isHere` says that it may be.
+///
+/// It keeps the function itself, and not a closure around it, which serves the row "register 16 in a new context, each" of the benchmarks, and
+/// the memory that a registration takes.
+///
+/// Marked safe, although it casts functions: what is kept was made of one of the two types in `Typed`, as `takesContext` says, and is cast back
+/// to that very type by `call`, which is given the same type of instance. An isolated function is called as one that is not: its actor is a part
+/// of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+@safe
+struct FactoryFunction {
+  private let function: () -> Void
+  private let takesContext: Bool
+
+  /// Functions are cast inside a struct: one that is cast alone is wrapped before.
+  private struct Typed<Dependency> {
+    struct FromContext {
+      let function: (UDIContext) throws -> Dependency?
+    }
+    struct FromNothing {
+      let function: () throws -> Dependency?
+    }
+    struct IsolatedFromContext {
+      let function: @isolated(any) (UDIContext) throws -> Dependency?
+    }
+    struct IsolatedFromNothing {
+      let function: @isolated(any) () throws -> Dependency?
+    }
+  }
+
+  private struct Erased {
+    let function: () -> Void
+  }
+
+  init<Dependency>(_ make: @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
+    let typed = Typed<Dependency>.IsolatedFromContext(function: make)
+    function = unsafe unsafeBitCast(typed, to: Erased.self).function
+    takesContext = true
+  }
+
+  init<Dependency>(_ make: @escaping @isolated(any) () throws -> Dependency?) {
+    let typed = Typed<Dependency>.IsolatedFromNothing(function: make)
+    function = unsafe unsafeBitCast(typed, to: Erased.self).function
+    takesContext = false
+  }
+
+  init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
+    function = unsafe unsafeBitCast(Typed<Dependency>.FromContext(function: make), to: Erased.self).function
+    takesContext = true
+  }
+
+  /// Calls it, and writes what it returns to memory.
+  ///
+  /// - Parameter made: The type that it makes.
+  @inline(__always)
+  func call(_ context: UDIContext, making made: Any.Type, into memory: InstanceMemory) throws {
+    func call<Dependency>(making: Dependency.Type) throws {
+      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      let erased = Erased(function: function)
+      if takesContext {
+        let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromContext.self)
+        unsafe place.initialize(to: try typed.function(context))
+      } else {
+        let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromNothing.self)
+        unsafe place.initialize(to: try typed.function())
+      }
+    }
+    try _openExistential(made, do: call)
   }
 }
 
@@ -85,7 +165,7 @@ extension Provider {
 ///
 /// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
 /// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`), and an `ArgumentFactory` as well (`beginQuick`). That is the type that it makes, or a subclass of that, of which
-/// its instances then are (`checking`); the optionals of both are one reference.
+/// its instances then are (`check`); the optionals of both are one reference.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -139,9 +219,9 @@ struct FactoryClosures {
   /// The type that the factory makes. Another one than that which it is registered as, where a class's metatype was given by a variable of its
   /// superclass's.
   let type: Any.Type
-  let write: Factory.Write
+  let function: FactoryFunction
   let actor: (any Actor)?
-  let complete: ((UDIContext, Made) -> Void)?
+  let complete: Factory.Completion?
   let completionActor: (any Actor)?
   /// The actor in whose code the verb was called; not told where the closures stay on the main actor in any case.
   let caller: (any Actor)?
@@ -149,12 +229,12 @@ struct FactoryClosures {
   let staysOnMainActor: Bool
 
   init(
-    _ type: Any.Type, _ write: @escaping Factory.Write, _ actor: (any Actor)?,
-    _ complete: ((UDIContext, Made) -> Void)?,
+    _ type: Any.Type, _ function: FactoryFunction, _ actor: (any Actor)?,
+    _ complete: Factory.Completion?,
     _ completionActor: (any Actor)?, _ caller: (any Actor)?, staysOnMainActor: Bool = false
   ) {
     self.type = type
-    self.write = write
+    self.function = function
     self.actor = actor
     self.complete = complete
     self.completionActor = completionActor

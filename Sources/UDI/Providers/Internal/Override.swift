@@ -18,7 +18,7 @@ package final class Override: Sendable {
     let provider = Factory(
       Provider.Description(
         type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
-        completes: false), Factory.writing { () -> Dependency? in value }, nil)
+        completes: false), FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     substitute = Substitute(Made(value), provider)
     context.change { node, _ in
       guard !node.isInert else { return }
