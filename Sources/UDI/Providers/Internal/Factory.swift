@@ -1,8 +1,13 @@
+import Synchronization
+
 /// A provider whose factory takes the context alone.
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
 
   private let function: FactoryFunction?
+  /// The optional of the type that it makes, once that was asked for. The runtime looks it up each time, at 0.5 × W of the row ".unique, above
+  /// a direct call".
+  private let optional = Atomic<UInt>(0)
   private let special: Special?
 
   /// What few factories need.
@@ -47,12 +52,21 @@ final class Factory: Provider, @unchecked Sendable {
   /// Has the factory make an instance, and writes it to memory, or nil.
   func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
     guard let special else {
-      return try unsafe function.unsafelyUnwrapped.call(context, making: madeType, into: memory)
+      return try unsafe function.unsafelyUnwrapped.call(context, returning: optionalType, memory)
     }
     let function = unsafe special.owned?.value.function ?? function.unsafelyUnwrapped
-    guard let madeClass = special.madeClass else { return try function.call(context, making: madeType, into: memory) }
-    try function.call(context, making: madeClass, into: memory)
-    try memory.check(of: madeClass, as: madeType)
+    try function.call(context, returning: optionalType, memory)
+    if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
+  }
+
+  /// What the function returns.
+  private var optionalType: Any.Type {
+    let known = optional.load(ordering: .relaxed)
+    if known != 0 { return unsafe unsafeBitCast(known, to: Any.Type.self) }
+    func wrap<Dependency>(_: Dependency.Type) -> Any.Type { Dependency?.self }
+    let type = _openExistential(special?.madeClass ?? madeType, do: wrap)
+    self.optional.store(unsafe unsafeBitCast(type, to: UInt.self), ordering: .relaxed)
+    return type
   }
 
   override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
@@ -82,68 +96,69 @@ final class Factory: Provider, @unchecked Sendable {
 /// It keeps the function itself, and not a closure around it, which serves the row "register 16 in a new context, each" of the benchmarks, and
 /// the memory that a registration takes.
 ///
-/// Marked safe, although it casts functions: what is kept was made of one of the two types in `Typed`, as `takesContext` says, and is cast back
-/// to that very type by `call`, which is given the same type of instance. An isolated function is called as one that is not: its actor is a part
-/// of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+/// Marked safe, although it casts functions: a function is cast back to a type that differs only in how its result is spelled, because `call` is
+/// given the type of the result, and not that of the instance. Both write it to where the caller wants it, as all functions with a generic result do. An
+/// isolated function is called as one that is not: its actor is a part of what it captures. The standard library's `MainActor.assumeIsolated`
+/// does the same.
 @safe
 struct FactoryFunction {
   private let function: () -> Void
   private let takesContext: Bool
 
-  /// Functions are cast inside a struct: one that is cast alone is wrapped before.
-  private struct Typed<Dependency> {
-    struct FromContext {
-      let function: (UDIContext) throws -> Dependency?
-    }
-    struct FromNothing {
-      let function: () throws -> Dependency?
-    }
-    struct IsolatedFromContext {
-      let function: @isolated(any) (UDIContext) throws -> Dependency?
-    }
-    struct IsolatedFromNothing {
-      let function: @isolated(any) () throws -> Dependency?
-    }
-  }
+  // Functions are cast inside a struct: one that is cast alone is wrapped before. What is put in names the instance, because the metadata of its
+  // optional would be looked up for each registration; that serves the row "register 16 in a new context, each", by a tenth.
 
+  private struct Making<Dependency> {
+    let function: @isolated(any) (UDIContext) throws -> Dependency?
+  }
+  private struct MakingOfNothing<Dependency> {
+    let function: @isolated(any) () throws -> Dependency?
+  }
+  private struct MakingErased<Dependency> {
+    let function: (UDIContext) throws -> Dependency?
+  }
+  private struct Returning<Result> {
+    let function: (UDIContext) throws -> Result
+  }
+  private struct ReturningOfNothing<Result> {
+    let function: () throws -> Result
+  }
   private struct Erased {
     let function: () -> Void
   }
 
   init<Dependency>(_ make: @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
-    let typed = Typed<Dependency>.IsolatedFromContext(function: make)
-    function = unsafe unsafeBitCast(typed, to: Erased.self).function
+    function = unsafe unsafeBitCast(Making(function: make), to: Erased.self).function
     takesContext = true
   }
 
   init<Dependency>(_ make: @escaping @isolated(any) () throws -> Dependency?) {
-    let typed = Typed<Dependency>.IsolatedFromNothing(function: make)
-    function = unsafe unsafeBitCast(typed, to: Erased.self).function
+    function = unsafe unsafeBitCast(MakingOfNothing(function: make), to: Erased.self).function
     takesContext = false
   }
 
   init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
-    function = unsafe unsafeBitCast(Typed<Dependency>.FromContext(function: make), to: Erased.self).function
+    function = unsafe unsafeBitCast(MakingErased(function: make), to: Erased.self).function
     takesContext = true
   }
 
   /// Calls it, and writes what it returns to memory.
   ///
-  /// - Parameter made: The type that it makes.
+  /// - Parameter optional: The type that it returns: the optional of the one that it makes.
   @inline(__always)
-  func call(_ context: UDIContext, making made: Any.Type, into memory: InstanceMemory) throws {
-    func call<Dependency>(making: Dependency.Type) throws {
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+  func call(_ context: UDIContext, returning optional: Any.Type, _ memory: InstanceMemory) throws {
+    func call<Result>(returning: Result.Type) throws {
+      let place = unsafe memory.address.assumingMemoryBound(to: Result.self)
       let erased = Erased(function: function)
       if takesContext {
-        let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromContext.self)
+        let typed = unsafe unsafeBitCast(erased, to: Returning<Result>.self)
         unsafe place.initialize(to: try typed.function(context))
       } else {
-        let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromNothing.self)
+        let typed = unsafe unsafeBitCast(erased, to: ReturningOfNothing<Result>.self)
         unsafe place.initialize(to: try typed.function())
       }
     }
-    try _openExistential(made, do: call)
+    try _openExistential(optional, do: call)
   }
 }
 
