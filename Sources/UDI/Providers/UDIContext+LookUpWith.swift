@@ -115,7 +115,7 @@ extension UDIContext {
     defer { withExtendedLifetime(key) {} }
     while true {
       let target = withNode { node in
-        node.wake(self, search, for: key.id)
+        node.runPendingSetUps(self, search, for: key.id)
         return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh)
       }
       switch target {

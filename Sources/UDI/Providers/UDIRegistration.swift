@@ -275,7 +275,7 @@ extension UDIContext {
     of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
-      node.wake(self, search, for: nil)
+      node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
       // Where it has a parent, that knows it, and hands it on when the two part.
       change { node, _ in if node.parent == nil { node.remember(self) } }

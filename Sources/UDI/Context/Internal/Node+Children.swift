@@ -58,7 +58,7 @@ extension Node {
       fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
     }
     defer {
-      if child.sleep.isEmpty { child.tellWatchersAboveOfSetUps() } else { child.tellWatchersOfSetUp() }
+      if child.pendingSetUps.isEmpty { child.tellWatchersAboveOfSetUps() } else { child.tellWatchersOfSetUp() }
       if child.isWatched { child.tellWatchersOfMove() }
     }
     if old == self {
@@ -93,7 +93,7 @@ extension Node {
     if child.isWatched { child.tellWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
     var keys = child.slots.count
-    if !child.sleep.isEmpty { keys -= child.setUpSlotCount }
+    if !child.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.heldContext.take() {
       child.rememberWithoutParent(context)

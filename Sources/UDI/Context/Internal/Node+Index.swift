@@ -32,7 +32,7 @@ extension Node {
       slot.element.isSingle = slot.element.children.isEmpty
       return SlotChange(from: before, to: slot.element.state)
     }
-    if key <= SetUp.Keys.lastID { updateSleep() }
+    if key <= SetUp.Keys.lastID { updatePendingSetUps() }
     if isWatched { tellWatchers(of: key, .here) }
     if !isScope { propagate(key, change) }
   }
@@ -102,7 +102,7 @@ extension Node {
       let sequence = child.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
-      if key <= SetUp.Keys.lastID { parent.updateSleep() }
+      if key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
       if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: key, .below) }
       child = parent
     }
@@ -124,7 +124,7 @@ extension Node {
       Tree.telling(tidings) {
         let change = parent.update(
           slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
-        if slot.key <= SetUp.Keys.lastID { parent.updateSleep() }
+        if slot.key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
         if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: slot.key, .below) }
         parent.propagate(slot.key, change)
       }

@@ -18,7 +18,7 @@ struct Node: Hashable, @unchecked Sendable {
     var parent: Node?
     var slots = CompactTable<Slot>()
     var search: UDISearch
-    var sleep: Sleep = []
+    var pendingSetUps: PendingSetUps = []
 
     init(search: UDISearch) { self.search = search }
   }
@@ -139,9 +139,9 @@ extension Node {
 
   /// Whether set-up blocks have to run before some lookup.
   @inline(__always)
-  var sleep: Sleep {
-    get { unsafe shared.pointee.sleep }
-    nonmutating set { unsafe shared.pointee.sleep = newValue }
+  var pendingSetUps: PendingSetUps {
+    get { unsafe shared.pointee.pendingSetUps }
+    nonmutating set { unsafe shared.pointee.pendingSetUps = newValue }
   }
 
   /// The search of lookups that name none.

@@ -1,11 +1,11 @@
 /// Which set-up blocks have to run before a lookup: kept true to the slots for pending set-ups, so that one load tells whether
 /// there are any.
-struct Sleep: OptionSet {
+struct PendingSetUps: OptionSet {
   let rawValue: UInt8
   /// The context's own.
-  static let own = Sleep(rawValue: 1)
+  static let own = PendingSetUps(rawValue: 1)
   /// Some context's below: before a lookup that goes down.
-  static let below = Sleep(rawValue: 2)
+  static let below = PendingSetUps(rawValue: 2)
 }
 
 /// A context's set-up blocks that have not run yet.
@@ -110,7 +110,7 @@ extension SetUp {
 
 extension Node {
   /// Adds a set-up block. Under the tree lock.
-  func fallAsleep(_ block: SetUp.Block) {
+  func addSetUp(_ block: SetUp.Block) {
     let setUp = self.setUp ?? SetUp(self)
     var block = block
     block.comesFromLook = Tree.isLooking
@@ -129,16 +129,16 @@ extension Node {
     setUp.keys = new
   }
 
-  /// Makes `sleep` say what the slots do. Under the tree lock.
+  /// Makes `pendingSetUps` say what the slots do. Under the tree lock.
   @inline(never)
-  func updateSleep() {
-    var sleep: Sleep = []
+  func updatePendingSetUps() {
+    var pending: PendingSetUps = []
     for id in SetUp.Keys.ids {
       guard let slot = slots.find(id) else { continue }
-      if slot.element.depth == 0 { sleep.insert(.own) }
-      if !slot.element.children.isEmpty { sleep.insert(.below) }
+      if slot.element.depth == 0 { pending.insert(.own) }
+      if !slot.element.children.isEmpty { pending.insert(.below) }
     }
-    lock.withLock { self.sleep = sleep }
+    lock.withLock { pendingSetUps = pending }
   }
 
   /// How many slots there are for set-ups. Under the tree lock.

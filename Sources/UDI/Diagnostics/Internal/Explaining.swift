@@ -12,7 +12,7 @@ extension UDIContext {
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
     let survey = withNode { node in
-      node.wake(self, search, for: key.id)
+      node.runPendingSetUps(self, search, for: key.id)
       return change { node, garbage in node.survey(key, search, limit: limit, &garbage) }
     }
     let contexts = survey.contexts.map { context in

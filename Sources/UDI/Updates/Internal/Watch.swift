@@ -46,7 +46,7 @@ final class Watch: Sendable {
   ) -> Dependency?? {
     var found: Dependency?
     let answer = unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.answer(type, name, reach, search, wakingInto: UnsafeMutableRawPointer($0))
+      unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
     }
     switch answer {
     case .provided(let entry):
@@ -58,7 +58,7 @@ final class Watch: Sendable {
       return .some(found)
     case .object(let object): found = object as? Dependency
     // The last two never come from a context, which withdraws what is dead, and runs set-up blocks.
-    case .written, .nothing, .dead, .asleep: break
+    case .written, .nothing, .dead, .setUpPending: break
     }
     context.withNode { last.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)

@@ -193,7 +193,7 @@ extension Node {
     if unsafe Watcher.count == 0 { return }
     var next = parentThatSeesThis
     while let node = next {
-      if node.isWatched, node.sleep.contains(.below) {
+      if node.isWatched, node.pendingSetUps.contains(.below) {
         for concerned in node.watchers.values {
           for watcher in concerned.values where watcher.direction.looksBelow { Tree.tell(watcher) }
         }
