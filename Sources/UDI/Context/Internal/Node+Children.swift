@@ -192,7 +192,7 @@ extension Node {
         entry.binding.delist()
       }
       if !providers.isEmpty { storages = dropProviders(&garbage) }
-      if hasRarities { dropRarities(&garbage) }
+      if hasExtras { dropExtras(&garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
         // Waits for lookups that came up from a child before it was cut off.
@@ -207,7 +207,7 @@ extension Node {
   }
 
   /// Lets go of what few contexts have.
-  private func dropRarities(_ garbage: inout Garbage) {
+  private func dropExtras(_ garbage: inout Garbage) {
     if let setUp {
       setUp.node = nil
       garbage.add(setUp)

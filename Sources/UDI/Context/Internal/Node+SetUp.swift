@@ -175,7 +175,7 @@ enum LeftBySetUp {
 extension Node {
   /// Whether this thread is in the middle of a set-up block of this context. Under the tree lock.
   @inline(__always)
-  var isSetUpByThisThread: Bool { hasRarities && runsSetUpOnThisThread }
+  var isSetUpByThisThread: Bool { hasExtras && runsSetUpOnThisThread }
 
   @inline(never)
   private var runsSetUpOnThisThread: Bool {
