@@ -21,7 +21,7 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) var isWeak = false
   /// Guarded by `lock`: the search of the context that was stored last, which is told when that is gone.
   private nonisolated(unsafe) var storedSearch = UDISearch.lineage
-  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
+  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `ChangeKind`.
   private nonisolated(unsafe) var comesFromLook = false
   /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
   private(set) nonisolated(unsafe) var owners: [Owner] = []

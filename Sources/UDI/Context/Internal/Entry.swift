@@ -87,7 +87,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     set { unsafe uncheckedIsFromSetUp = newValue }
   }
 
-  /// Whether a look for a watcher brought it into its context, see `Tidings`. Under the tree lock.
+  /// Whether a look for a watcher brought it into its context, see `ChangeKind`. Under the tree lock.
   final var comesFromLook: Bool {
     get { unsafe uncheckedComesFromLook }
     set { unsafe uncheckedComesFromLook = newValue }

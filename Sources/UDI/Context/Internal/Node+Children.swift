@@ -58,8 +58,8 @@ extension Node {
       fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
     }
     defer {
-      if child.pendingSetUps.isEmpty { child.tellWatchersAboveOfSetUps() } else { child.tellWatchersOfSetUp() }
-      if child.isWatched { child.tellWatchersOfMove() }
+      if child.pendingSetUps.isEmpty { child.notifyWatchersAboveOfSetUps() } else { child.notifyWatchersOfSetUp() }
+      if child.isWatched { child.notifyWatchersOfMove() }
     }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
@@ -90,7 +90,7 @@ extension Node {
     child.hasLostParent = true
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
-    if child.isWatched { child.tellWatchersOfMove() }
+    if child.isWatched { child.notifyWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
     var keys = child.slots.count
     if !child.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
@@ -246,7 +246,7 @@ extension Node {
       child.hasLostParent = true
       child.previousSibling = nil
       child.nextSibling = nil
-      if child.isWatched { child.tellWatchersOfMove() }
+      if child.isWatched { child.notifyWatchersOfMove() }
       if let context = child.heldContext.take() {
         child.rememberWithoutParent(context)
         children.append(context)

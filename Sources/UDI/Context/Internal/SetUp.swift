@@ -17,7 +17,7 @@ final class SetUp: Entry, @unchecked Sendable {
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
-    /// Whether a look for a watcher added it, see `Tidings`.
+    /// Whether a look for a watcher added it, see `ChangeKind`.
     var comesFromLook = false
 
     /// - Parameters:
@@ -117,7 +117,7 @@ extension Node {
     setUp.add(block)
     self.setUp = setUp
     updateIndex(of: setUp)
-    tellWatchersOfSetUp()
+    notifyWatchersOfSetUp()
   }
 
   /// Puts this node's set-up into the index where it belongs now. Under the tree lock.

@@ -15,7 +15,7 @@ final class Creation: @unchecked Sendable {
   let provider: Provider?
   /// The thread that makes it; held, because others look at it until they know that the creation has ended.
   let maker: Resolution
-  /// Whether this happens only once, even if a look for a watcher causes it (see `Tidings`). Not so once the provider has failed: it is
+  /// Whether this happens only once, even if a look for a watcher causes it (see `ChangeKind`). Not so once the provider has failed: it is
   /// then asked again and again.
   let happensOnce: Bool
   /// Nil until it has ended.

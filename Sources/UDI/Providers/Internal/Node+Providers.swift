@@ -25,7 +25,7 @@ extension Node {
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
     if bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      Tree.telling(.of(provider)) {
+      Tree.notifying(.of(provider)) {
         if provider.hasMade {
           setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
         } else {
@@ -46,7 +46,7 @@ extension Node {
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
-    Tree.telling(.of(provider)) { showProvided(provider.key) }
+    Tree.notifying(.of(provider)) { showProvided(provider.key) }
     return retire(provider, &garbage)
   }
 

@@ -284,14 +284,14 @@ extension Provider {
     entry.serial = serial
     entry.comesFromLook = comesFromLook
     shown = entry
-    Tree.telling(.keeping) { node?.showProvided(key) }
+    Tree.notifying(.keptOnly) { node?.showProvided(key) }
   }
 
   /// Shows the provider again, in place of what was made.
   final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    Tree.telling(.nothing) { node?.showProvided(key) }
+    Tree.notifying(.ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)
   }

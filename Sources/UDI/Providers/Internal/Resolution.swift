@@ -53,7 +53,7 @@ final class Resolution {
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
-  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `Tidings`. Used by the thread alone.
+  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `ChangeKind`. Used by the thread alone.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }

@@ -15,9 +15,10 @@ final class Watch: Sendable {
 
   /// Waits until a lookup may give something else.
   ///
-  /// - Parameter seen: What was told and seen before.
-  /// - Returns: The context to look up from, and what is seen then; nil if the context is gone, or the task cancelled.
-  nonisolated(nonsending) func nextChange(after seen: Watcher.Told) async -> (UDIContext, Watcher.Told)? {
+  /// - Parameter seen: The counts that were seen before.
+  /// - Returns: The context to look up from, and the counts then; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: Watcher.ChangeCounts) async -> (UDIContext, Watcher.ChangeCounts)?
+  {
     guard let change = await watcher.nextChange(after: seen), let context = unsafe watched else { return nil }
     // The lookup may go through other contexts than before. It is entered before the lookup, so that no change is missed in between.
     context.change { node, _ in node.enter(watcher) }
@@ -64,7 +65,7 @@ final class Watch: Sendable {
     return .some(found)
   }
 
-  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `Tidings`.
+  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `ChangeKind`.
   private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }
