@@ -39,7 +39,7 @@ extension Node {
     binding.serial = nextSerial
     nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { Records.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
+    if UDIRecording.isOn { RemovedBindingLog.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
     Tree.notifying(.of(binding)) {
       setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)

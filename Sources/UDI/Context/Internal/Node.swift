@@ -219,11 +219,11 @@ extension Node {
     nonmutating _modify { yield &extras.overrides }
   }
 
-  /// What `Records` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
+  /// What `RemovedBindingLog` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
   /// addresses are.
-  var diaryNumber: UInt {
-    get { unsafe edges.pointee.extras?.diaryNumber ?? 0 }
-    nonmutating set { extras.diaryNumber = newValue }
+  var logNumber: UInt {
+    get { unsafe edges.pointee.extras?.logNumber ?? 0 }
+    nonmutating set { extras.logNumber = newValue }
   }
 
   /// Whether nothing can be bound or registered here.
@@ -362,7 +362,7 @@ private final class NodeExtras {
   var rules: RuleBook?
   var watchers = Watchers()
   var climbers = Watchers()
-  var diaryNumber: UInt = 0
+  var logNumber: UInt = 0
   var overrides: [Substitute] = []
 
   var defaultLifetime: DefaultLifetime? {

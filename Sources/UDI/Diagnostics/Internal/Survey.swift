@@ -109,7 +109,7 @@ struct Survey {
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for record in Records.of(key, in: node).prefix(3) {
+    for record in RemovedBindingLog.of(key, in: node).prefix(3) {
       let survivor = record.object
       if let survivor {
         Schedule.reached(.loadedToLook)
@@ -148,7 +148,7 @@ struct Survey {
 }
 
 extension Survey.Finding {
-  fileprivate init(_ record: Record, of key: KeyIdentity, isSurvivor: Bool) {
+  fileprivate init(_ record: RemovedBinding, of key: KeyIdentity, isSurvivor: Bool) {
     let (kind, endedBy): (UDIExplanation.Finding.Kind, CallSite?) =
       switch record.end {
       case .died: (.dead, nil)
