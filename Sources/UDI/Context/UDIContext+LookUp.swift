@@ -292,7 +292,7 @@ extension UDIContext {
     if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
       provider.endQuick(self, resolution, form)
     } else {
-      provider.endQuick(self, resolution, Made(found))
+      provider.endQuick(self, resolution, Instance(found))
     }
   }
 
@@ -300,8 +300,8 @@ extension UDIContext {
   private func provideAtLength<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    if let made = try entry.obtain(self, nil, isFresh: false) {
-      return made.value(as: type, isExact: entry.makes(type))
+    if let instance = try entry.obtain(self, nil, isFresh: false) {
+      return instance.value(as: type, isExact: entry.makes(type))
     }
     // It is gone meanwhile.
     if isOnly { throw ProviderFailure.nothing }

@@ -246,7 +246,7 @@ extension Entry {
 
   @inline(__always)
   private func answerOwned(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: MadeEntry.self).owned else {
+    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
       return kind == .graphProvider ? unsafe answerFromGraph(lookup, into: memory) : .provided(self)
     }
     guard registered.fits(lookup) else {

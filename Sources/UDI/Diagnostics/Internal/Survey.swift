@@ -166,7 +166,7 @@ extension Entry {
   fileprivate final var presentObject: AnyObject? {
     switch kind {
     case .binding: object
-    case .observed, .owned: (self as? MadeEntry)?.made?.object
+    case .observed, .owned: (self as? InstanceEntry)?.instance?.object
     case .boxed, .setUp, .provider, .graphProvider: nil
     }
   }
@@ -220,9 +220,9 @@ extension Node {
   /// What this node has under a key, dead or alive.
   fileprivate func ownFindings(_ key: KeyIdentity, _ garbage: inout Garbage) -> [Survey.Finding] {
     var findings: [Survey.Finding] = []
-    if let substitute = override(key.id), let made = substitute.made {
-      garbage.add(made.object, of: substitute)
-      let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
+    if let substitute = override(key.id), let instance = substitute.instance {
+      garbage.add(instance.object, of: substitute)
+      let madeType = instance.isBox ? substitute.maker.madeType : type(of: instance.object)
       findings.append(
         .init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
@@ -240,16 +240,16 @@ extension Node {
     }
     if let provider = provider(key.id) {
       garbage.add(provider)
-      let made = provider.shown?.made
-      let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
+      let instance = provider.shown?.instance
+      let madeType = instance.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
+          kind: instance == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
           objectType: madeType,
           provider: provider, failure: provider.failure))
-      if let made {
+      if let instance {
         Schedule.reached(.loadedToLook)
-        garbage.add(made.object, of: provider)
+        garbage.add(instance.object, of: provider)
       }
     }
     return findings

@@ -5,7 +5,7 @@ final class Creation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
   enum Outcome {
-    case made(Made)
+    case made(Instance)
     case failed(any Error)
     /// Those who waited have to look again.
     case undecided

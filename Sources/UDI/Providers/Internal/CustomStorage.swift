@@ -40,9 +40,9 @@ final class CustomStorage: @unchecked Sendable {
   }
 
   /// What the storage keeps, if it was stored for this holder, and since it was last reset.
-  fileprivate func load() -> Made? {
+  fileprivate func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
-    return kept.made
+    return kept.instance
   }
 
   /// Notes that an instance is being stored. Under the tree lock.
@@ -82,15 +82,15 @@ struct DroppedStorage {
 
 extension Holder {
   /// What a storage of the user's keeps.
-  func load() -> Made? { custom?.load() }
+  func load() -> Instance? { custom?.load() }
 
   /// Has the user's storage keep what was made. If the holder was reset meanwhile the instance is not kept: only those who were already
   /// waiting for it get it.
-  func store(_ made: Made, _ creation: Creation) {
+  func store(_ instance: Instance, _ creation: Creation) {
     guard let custom else { return }
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }
-    custom.storage.store(UDIMade(made: made, creation.provider?.reach ?? .anywhere, generation: generation))
+    custom.storage.store(UDIMade(instance: instance, creation.provider?.reach ?? .anywhere, generation: generation))
     let wasReset = Tree.change { garbage in
       if isCurrent(creation) { custom.endStoring(&garbage) }
       return !isCurrent(creation)

@@ -7,7 +7,7 @@ final class Holder: @unchecked Sendable {
   let arguments: ArgumentKey?
   /// The user's own storage, for a lifetime that has one.
   let custom: CustomStorage?
-  private(set) var entry: MadeEntry?
+  private(set) var entry: InstanceEntry?
   private var creation: Creation?
   /// Whether its provider has let go of it, because it held nothing.
   private var isDetached = false
@@ -20,7 +20,7 @@ final class Holder: @unchecked Sendable {
   }
 
   enum Claim {
-    case found(Made)
+    case found(Instance)
     case wait(Gate, Creation)
     /// The caller is to make one, for this context, and then to call `keep` or `end`.
     case make(UDIContext, Creation)
@@ -41,7 +41,7 @@ final class Holder: @unchecked Sendable {
       // Of what a context was provided with, and so did not make, only the provider knows. To make it once more would let go of an entry
       // that slots still point at.
       if let entry = entry ?? (arguments == nil ? provider.shown : nil) {
-        if let made = entry.made { return .found(made) }
+        if let instance = entry.instance { return .found(instance) }
         self.entry = nil
         provider.forget(entry, &garbage)
         garbage.add(entry)
@@ -63,18 +63,18 @@ final class Holder: @unchecked Sendable {
   }
 
   /// Keeps what the caller has made, and gives it to those who wait for it.
-  func keep(_ made: Made, _ creation: Creation) {
+  func keep(_ instance: Instance, _ creation: Creation) {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
-    if isWeak, made.isBox { provider.reportWeakValue(made) }
-    store(made, creation)
+    if isWeak, instance.isBox { provider.reportWeakValue(instance) }
+    store(instance, creation)
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
-      end(creation, .made(made), &garbage)
+      end(creation, .made(instance), &garbage)
       guard let node = provider.node, isCurrent else { return }
-      if !made.isBox { BindingAudit.note(made.object, provider, node, &garbage) }
-      guard custom == nil, !(isWeak && made.isBox) else { return }
-      let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
+      if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
+      guard custom == nil, !(isWeak && instance.isBox) else { return }
+      let new = InstanceEntry(instance, provider, isWeak: isWeak, origin: nil)
       if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }
@@ -117,9 +117,9 @@ final class Holder: @unchecked Sendable {
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let entry else { return false }
-    guard let made = entry.made else { return false }
+    guard let instance = entry.instance else { return false }
     Schedule.reached(.loadedToLook)
-    garbage.add(made.object, of: entry)
+    garbage.add(instance.object, of: entry)
     return true
   }
 }

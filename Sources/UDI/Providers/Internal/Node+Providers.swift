@@ -33,8 +33,8 @@ extension Node {
         }
       }
     }
-    if provider.hasMade, let made = provider.shown, made.kind == .owned {
-      BindingAudit.note(made.owned, made, self, &garbage)
+    if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
+      BindingAudit.note(entry.owned, entry, self, &garbage)
     }
     guard let old else { return [] }
     return retire(old, &garbage)

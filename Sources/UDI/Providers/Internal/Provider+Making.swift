@@ -19,7 +19,7 @@ extension Provider {
   /// What to do to get an instance.
   enum Step {
     /// It is there.
-    case found(Made)
+    case found(Instance)
     /// The caller is to make it, and then to call `end` or `fail`.
     case make(Making)
     /// The provider was taken out meanwhile: the caller is to look up again.
@@ -40,7 +40,7 @@ extension Provider {
     case .unique: break
     case .graph:
       let key = try keyForKeeping(arguments)
-      if let made = resolution.read({ $0.shared(self, key) }) { return .found(made) }
+      if let instance = resolution.read({ $0.shared(self, key) }) { return .found(instance) }
     case .weak, .strong, .custom:
       return try beginShared(context, arguments, resolution)
     }
@@ -73,14 +73,14 @@ extension Provider {
     while true {
       if let kept = holder.load() { return .found(kept) }
       switch try holder.claim(context, resolution.object) {
-      case .found(let made): return .found(made)
+      case .found(let instance): return .found(instance)
       case .gone: return .gone
       case .again: holder = self.holder(for: key)
       case .wait(let gate, let creation):
         Schedule.reached(.waits)
         gate.wait()
         switch creation.takeOutcome(resolution.object) {
-        case .made(let made): return .found(made)
+        case .made(let instance): return .found(instance)
         case .failed(let error): throw error
         case .undecided: continue
         }
@@ -109,19 +109,19 @@ extension Provider {
   /// Ends what `begin` began: keeps what was made, as the lifetime says.
   ///
   /// - Parameters:
-  ///   - made: What the factory returned.
+  ///   - instance: What the factory returned.
   ///   - arguments: What it was given.
-  final func end(_ making: Making, _ made: Made, _ arguments: Arguments?, isFresh: Bool) {
+  final func end(_ making: Making, _ instance: Instance, _ arguments: Arguments?, isFresh: Bool) {
     let (context, resolution) = (making.context, making.resolution)
-    attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
+    attach(instance, to: context, isOwned: making.keeping != nil && sharing != .weak)
     forgetFailure()
     if let (holder, creation) = making.keeping {
-      holder.keep(made, creation)
+      holder.keep(instance, creation)
     } else if !isFresh, sharing == .graph {
       let key = arguments?.key(for: self)
-      resolution.read { $0.share(made, self, key) }
+      resolution.read { $0.share(instance, self, key) }
     }
-    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, instance, making, arguments)) } }
     if making.keeping != nil {
       resolution.object.isLooking = making.isLooking
       resolution.object.endGraph(making.outerGraph)
@@ -258,8 +258,8 @@ extension Provider {
   }
 
   /// The same for an instance that is a value, or whose form is not known.
-  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
-    end(Making(context: context, resolution: resolution, keeping: nil), made, nil, isFresh: false)
+  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ instance: Instance) {
+    end(Making(context: context, resolution: resolution, keeping: nil), instance, nil, isFresh: false)
   }
 
   /// - Parameter arguments: What the factory was given.
@@ -283,9 +283,9 @@ extension Provider {
   }
 
   /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
-  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
-    guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
-    attach(made.object, to: context, isOwned: isOwned)
+  private final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
+    guard !instance.isBox, instance.form.address == 0 || !isPlain(instance.form) else { return }
+    attach(instance.object, to: context, isOwned: isOwned)
   }
 
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {

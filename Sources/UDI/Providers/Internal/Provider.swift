@@ -56,7 +56,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
   /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
-  @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
+  @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
   @exclusivity(unchecked) private final var uncheckedHolder: Holder?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that takes no part in the tree.
@@ -140,33 +140,33 @@ class Provider: Entry, @unchecked Sendable {
   /// Makes an instance, whatever its type: by the factory, with arguments of any types.
   ///
   /// - Throws: What the factory throws; `ProviderFailure.arguments` where it wants others.
-  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     preconditionFailure("every kind of provider makes in its own way")
   }
 
   /// Calls what is to be called at the end of the outermost link.
-  func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {}
+  func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
   /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
   /// - Returns: Nil if it does not keep it, or no longer does.
-  func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
-    guard let shown, let present = shown.made else { return nil }
+  func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
+    guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
-    return present.object === made.object ? shown.owned == nil : nil
+    return present.object === instance.object ? shown.owned == nil : nil
   }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? {
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     switch try begin(context, arguments, isFresh: isFresh) {
-    case .found(let made): return made
+    case .found(let instance): return instance
     case .gone: return nil
     case .make(let making):
-      let made: Made?
-      do { made = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
-      guard let made else { throw fail(making, ProviderFailure.returnedNil, arguments) }
-      end(making, made, arguments, isFresh: isFresh)
-      return made
+      let instance: Instance?
+      do { instance = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
+      guard let instance else { throw fail(making, ProviderFailure.returnedNil, arguments) }
+      end(making, instance, arguments, isFresh: isFresh)
+      return instance
     }
   }
 }
@@ -179,7 +179,7 @@ extension Provider: CustomStringConvertible {
 
 extension Provider {
   /// What slots get instead of the provider: what it made without arguments and keeps.
-  final var shown: MadeEntry? {
+  final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
   }
@@ -279,7 +279,7 @@ extension Provider {
   }
 
   /// Shows what was made in the provider's place.
-  final func show(_ entry: MadeEntry) {
+  final func show(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
     entry.comesFromLook = comesFromLook
@@ -288,7 +288,7 @@ extension Provider {
   }
 
   /// Shows the provider again, in place of what was made.
-  final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
+  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
     Tree.notifying(.ignored) { node?.showProvided(key) }

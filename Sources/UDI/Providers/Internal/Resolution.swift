@@ -33,7 +33,7 @@ final class Resolution {
 
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
-  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Instance)]] = [:]
   /// The graph in which the thread makes now: see `beginGraph`.
   @exclusivity(unchecked) private var graphNumber: UInt = 0
   /// The last one that has begun since the outermost link did.
@@ -73,7 +73,7 @@ final class Resolution {
   /// Something to call at the end of the outermost link: the completion of what a factory has made.
   struct Completion {
     let provider: Provider
-    let made: Made
+    let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
     /// The completion during which it was made: its index in `completions`.
@@ -83,9 +83,9 @@ final class Resolution {
     /// The graph in which it was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: Arguments?) {
+    init(_ provider: Provider, _ instance: Instance, _ making: Provider.Making, _ arguments: Arguments?) {
       self.provider = provider
-      self.made = made
+      self.instance = instance
       context = making.context
       self.arguments = arguments.map { KeptArguments($0) }
     }
@@ -93,7 +93,7 @@ final class Resolution {
 
   private struct GraphElement: CompactTableElement {
     let key: GraphPlace
-    let made: Made
+    let instance: Instance
     static func hash(_ key: GraphPlace) -> UInt { scrambled(key.provider) }
   }
 
@@ -207,7 +207,7 @@ extension Resolution {
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
     unsafe lastGraphNumber = 0
-    var sharedWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+    var sharedWithArguments: [GraphKey: [(ArgumentKey, Instance)]] = [:]
     if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
     unsafe swap(&shared, &graph)
@@ -235,7 +235,7 @@ extension Resolution {
       unsafe graphNumber = completion.graphNumber
       pushFrames(leadingTo: next)
       looking(completion.isLooking) {
-        completion.provider.complete(completion.made, completion.context, completion.arguments?.arguments)
+        completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
       unsafe frames.count = 0
@@ -315,16 +315,16 @@ extension Resolution {
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let place = unsafe graph.find(place(provider)) else { return false }
-    guard place.element.made.form.isComplete else { return false }
-    unsafe place.element.made.form.write(place.element.made.object, to: memory)
+    guard place.element.instance.form.isComplete else { return false }
+    unsafe place.element.instance.form.write(place.element.instance.object, to: memory)
     return true
   }
 
   /// Whether the graph shares something that a provider made without arguments.
   func shares(_ provider: UInt) -> Bool { unsafe graph.find(place(provider)) != nil }
 
-  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
-    guard let arguments else { return unsafe graph.find(place(provider.id))?.element.made }
+  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
+    guard let arguments else { return unsafe graph.find(place(provider.id))?.element.instance }
     let candidates = unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest)]
     return candidates?.first { $0.0 == arguments }?.1
   }
@@ -334,16 +334,17 @@ extension Resolution {
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
-      GraphElement(key: place(provider.id), made: Made(object: object, form: form, isBox: false)), initialCapacity: 16)
+      GraphElement(key: place(provider.id), instance: Instance(object: object, form: form, isBox: false)),
+      initialCapacity: 16)
   }
 
-  func share(_ made: Made, _ provider: Provider, _ arguments: ArgumentKey?) {
+  func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
       unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest), default: []].append(
-        (arguments, made))
+        (arguments, instance))
     } else if unsafe graph.find(place(provider.id)) == nil {
-      unsafe graph.insert(GraphElement(key: place(provider.id), made: made), initialCapacity: 16)
+      unsafe graph.insert(GraphElement(key: place(provider.id), instance: instance), initialCapacity: 16)
     }
   }
 }
