@@ -4,7 +4,7 @@ import Synchronization
 extension Provider {
   /// An instance that is being made.
   @safe
-  struct Making {
+  struct FactoryCall {
     /// The context that the factory gets.
     let context: UDIContext
     let resolution: Unretained<Resolution>
@@ -21,7 +21,7 @@ extension Provider {
     /// It is there.
     case found(Instance)
     /// The caller is to make it, and then to call `end` or `fail`.
-    case make(Making)
+    case make(FactoryCall)
     /// The provider was taken out meanwhile: the caller is to look up again.
     case gone
   }
@@ -46,7 +46,7 @@ extension Provider {
     }
     try rejectOtherActors()
     try resolution.read { try $0.push(self, context, arguments, isShared: false, isFresh: isFresh) }
-    return .make(Making(context: context, resolution: resolution, keeping: nil))
+    return .make(FactoryCall(context: context, resolution: resolution, keeping: nil))
   }
 
   private final func rejectOtherActors() throws {
@@ -97,11 +97,11 @@ extension Provider {
           holder.end(creation, .undecided)
           throw error
         }
-        var making = Making(context: owner, resolution: resolution, keeping: (holder, creation))
-        making.isLooking = resolution.object.isLooking
-        making.outerGraph = resolution.object.beginGraph()
+        var call = FactoryCall(context: owner, resolution: resolution, keeping: (holder, creation))
+        call.isLooking = resolution.object.isLooking
+        call.outerGraph = resolution.object.beginGraph()
         if creation.happensOnce { resolution.object.isLooking = false }
-        return .make(making)
+        return .make(call)
       }
     }
   }
@@ -111,20 +111,20 @@ extension Provider {
   /// - Parameters:
   ///   - instance: What the factory returned.
   ///   - arguments: What it was given.
-  final func end(_ making: Making, _ instance: Instance, _ arguments: Arguments?, isFresh: Bool) {
-    let (context, resolution) = (making.context, making.resolution)
-    attach(instance, to: context, isOwned: making.keeping != nil && sharing != .weak)
+  final func end(_ call: FactoryCall, _ instance: Instance, _ arguments: Arguments?, isFresh: Bool) {
+    let (context, resolution) = (call.context, call.resolution)
+    attach(instance, to: context, isOwned: call.keeping != nil && sharing != .weak)
     forgetFailure()
-    if let (holder, creation) = making.keeping {
+    if let (holder, creation) = call.keeping {
       holder.keep(instance, creation)
     } else if !isFresh, sharing == .graph {
       let key = arguments?.key(for: self)
       resolution.read { $0.share(instance, self, key) }
     }
-    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, instance, making, arguments)) } }
-    if making.keeping != nil {
-      resolution.object.isLooking = making.isLooking
-      resolution.object.endGraph(making.outerGraph)
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, instance, call, arguments)) } }
+    if call.keeping != nil {
+      resolution.object.isLooking = call.isLooking
+      resolution.object.endGraph(call.outerGraph)
     }
     resolution.read { $0.pop() }
   }
@@ -133,18 +133,18 @@ extension Provider {
   ///
   /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
-  final func fail(_ making: Making, _ error: any Error, _ arguments: Arguments?) -> any Error {
+  final func fail(_ call: FactoryCall, _ error: any Error, _ arguments: Arguments?) -> any Error {
     // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
     let error = passOn(error)
     // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
-    if let (holder, creation) = making.keeping {
+    if let (holder, creation) = call.keeping {
       holder.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
-      making.resolution.object.isLooking = making.isLooking
-      making.resolution.object.endGraph(making.outerGraph)
+      call.resolution.object.isLooking = call.isLooking
+      call.resolution.object.endGraph(call.outerGraph)
     }
-    making.resolution.read { $0.pop() }
+    call.resolution.read { $0.pop() }
     return error
   }
 
@@ -259,7 +259,7 @@ extension Provider {
 
   /// The same for an instance that is a value, or whose form is not known.
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ instance: Instance) {
-    end(Making(context: context, resolution: resolution, keeping: nil), instance, nil, isFresh: false)
+    end(FactoryCall(context: context, resolution: resolution, keeping: nil), instance, nil, isFresh: false)
   }
 
   /// - Parameter arguments: What the factory was given.

@@ -161,11 +161,11 @@ class Provider: Entry, @unchecked Sendable {
     switch try begin(context, arguments, isFresh: isFresh) {
     case .found(let instance): return instance
     case .gone: return nil
-    case .make(let making):
+    case .make(let call):
       let instance: Instance?
-      do { instance = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
-      guard let instance else { throw fail(making, ProviderFailure.returnedNil, arguments) }
-      end(making, instance, arguments, isFresh: isFresh)
+      do { instance = try make(call.context, arguments) } catch { throw fail(call, error, arguments) }
+      guard let instance else { throw fail(call, ProviderFailure.returnedNil, arguments) }
+      end(call, instance, arguments, isFresh: isFresh)
       return instance
     }
   }

@@ -83,10 +83,10 @@ final class Resolution {
     /// The graph in which it was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ instance: Instance, _ making: Provider.Making, _ arguments: Arguments?) {
+    init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall, _ arguments: Arguments?) {
       self.provider = provider
       self.instance = instance
-      context = making.context
+      context = call.context
       self.arguments = arguments.map { KeptArguments($0) }
     }
   }
