@@ -210,8 +210,8 @@ extension UDIContext {
   /// - Returns: Whether one has run.
   fileprivate func runSetUp() -> Bool {
     enum Task {
-      case run(SetUp, SetUp.Block, Creation)
-      case wait(Gate, Creation)
+      case run(SetUp, SetUp.Block, SharedCreation)
+      case wait(Gate, SharedCreation)
     }
     let resolution = PerThread.resolution.object
     var hasRun = false

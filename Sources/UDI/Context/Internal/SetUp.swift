@@ -38,7 +38,7 @@ final class SetUp: Entry, @unchecked Sendable {
   /// How many of them may run on the main actor alone.
   private var mainActorCount = 0
   /// While one of them runs: what other threads wait for.
-  private(set) var running: Creation?
+  private(set) var running: SharedCreation?
   /// Whether that one may run on the main actor alone.
   private var runsOnMainActor = false
   /// The keys that it is in the index under.
@@ -56,18 +56,18 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   /// Takes out the first block that may run here.
-  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, Creation)? {
+  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, SharedCreation)? {
     guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
     let block = blocks.remove(at: index)
     if block.isOnMainActor { mainActorCount -= 1 }
-    let creation = Creation(nil, maker: resolution)
+    let creation = SharedCreation(nil, maker: resolution)
     running = creation
     runsOnMainActor = block.isOnMainActor
     return (block, creation)
   }
 
   /// - Returns: Whether all have run.
-  func end(_ creation: Creation) -> Bool {
+  func end(_ creation: SharedCreation) -> Bool {
     creation.end(.undecided)
     running = nil
     return blocks.isEmpty

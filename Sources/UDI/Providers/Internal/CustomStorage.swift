@@ -11,10 +11,10 @@ final class CustomStorage: @unchecked Sendable {
   /// the reset, or for other arguments, is recognised and given to nobody. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If a reset comes meanwhile, those who want a newer instance wait for this. Under the tree lock.
-  private(set) var storing: Creation?
+  private(set) var storing: SharedCreation?
   /// The resets that have begun and have not yet emptied the storage. Nothing is made meanwhile: one of them could drop it from the
   /// storage. Under the tree lock.
-  private(set) var resets: [Creation] = []
+  private(set) var resets: [SharedCreation] = []
   /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has found the storage
   /// empty, the holder can go. Under the tree lock.
   var isIdle = false
@@ -25,15 +25,15 @@ final class CustomStorage: @unchecked Sendable {
   init(_ storage: any UDIStorage) { self.storage = storage }
 
   /// Notes that a reset has begun: what was stored before is given to nobody any more. Under the tree lock.
-  fileprivate func beginReset() -> Creation {
+  fileprivate func beginReset() -> SharedCreation {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation(nil, maker: PerThread.resolution.object)
+    let reset = SharedCreation(nil, maker: PerThread.resolution.object)
     resets.append(reset)
     return reset
   }
 
   /// Lets those go on who wait to make a newer one. Under the tree lock.
-  fileprivate func endReset(_ reset: Creation, _ garbage: inout Garbage) {
+  fileprivate func endReset(_ reset: SharedCreation, _ garbage: inout Garbage) {
     resets.removeAll { $0 === reset }
     reset.end(.undecided)
     garbage.add(reset)
@@ -48,8 +48,8 @@ final class CustomStorage: @unchecked Sendable {
   /// Notes that an instance is being stored. Under the tree lock.
   ///
   /// - Returns: What to mark it with.
-  fileprivate func beginStoring(_ creation: Creation) -> UInt {
-    storing = Creation(creation.provider, maker: creation.maker)
+  fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
+    storing = SharedCreation(creation.provider, maker: creation.maker)
     return generation.load(ordering: .relaxed)
   }
 
@@ -65,7 +65,7 @@ final class CustomStorage: @unchecked Sendable {
 /// A storage that is to be reset as soon as the tree lock has been given back.
 struct DroppedStorage {
   private let custom: CustomStorage
-  private let creation: Creation
+  private let creation: SharedCreation
 
   /// Under the tree lock.
   init(_ custom: CustomStorage) {
@@ -86,7 +86,7 @@ extension Holder {
 
   /// Has the user's storage keep what was made. If the holder was reset meanwhile the instance is not kept: only those who were already
   /// waiting for it get it.
-  func store(_ instance: Instance, _ creation: Creation) {
+  func store(_ instance: Instance, _ creation: SharedCreation) {
     guard let custom else { return }
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }

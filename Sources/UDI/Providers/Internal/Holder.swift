@@ -8,7 +8,7 @@ final class Holder: @unchecked Sendable {
   /// The user's own storage, for a lifetime that has one.
   let custom: CustomStorage?
   private(set) var entry: InstanceEntry?
-  private var creation: Creation?
+  private var creation: SharedCreation?
   /// Whether its provider has let go of it, because it held nothing.
   private var isDetached = false
 
@@ -21,9 +21,9 @@ final class Holder: @unchecked Sendable {
 
   enum Claim {
     case found(Instance)
-    case wait(Gate, Creation)
+    case wait(Gate, SharedCreation)
     /// The caller is to make one, for this context, and then to call `keep` or `end`.
-    case make(UDIContext, Creation)
+    case make(UDIContext, SharedCreation)
     /// The holder is no longer in use: the caller has to ask for another one.
     case again
     case gone
@@ -56,14 +56,14 @@ final class Holder: @unchecked Sendable {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      let new = Creation(provider, maker: resolution)
+      let new = SharedCreation(provider, maker: resolution)
       creation = new
       return .make(owner, new)
     }
   }
 
   /// Keeps what the caller has made, and gives it to those who wait for it.
-  func keep(_ instance: Instance, _ creation: Creation) {
+  func keep(_ instance: Instance, _ creation: SharedCreation) {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
@@ -82,14 +82,14 @@ final class Holder: @unchecked Sendable {
   }
 
   /// Whether a creation is still the current one: a reset discards it. Under the tree lock.
-  func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
+  func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
   /// Ends the making without keeping anything.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome) {
+  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     Tree.change { garbage in end(creation, outcome, &garbage) }
   }
 
-  private func end(_ creation: Creation, _ outcome: Creation.Outcome, _ garbage: inout Garbage) {
+  private func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome, _ garbage: inout Garbage) {
     if self.creation === creation { self.creation = nil }
     creation.end(outcome)
     garbage.add(creation)

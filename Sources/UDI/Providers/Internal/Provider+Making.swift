@@ -9,7 +9,7 @@ extension Provider {
     let context: UDIContext
     let resolution: Unretained<Resolution>
     /// What will keep it, and what others wait for; nil where it is not kept.
-    let keeping: (holder: Holder, creation: Creation)?
+    let keeping: (holder: Holder, creation: SharedCreation)?
     /// Whether the thread looked for a watcher when it began, and does again when it has ended.
     var isLooking = false
     /// The graph in which it was asked for, where it has one of its own.

@@ -29,7 +29,7 @@ final class Resolution {
   }
 
   /// What this thread waits for. Under the tree lock.
-  var waitingFor: Creation?
+  var waitingFor: SharedCreation?
 
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
@@ -150,7 +150,7 @@ extension Resolution {
       latest = latest ?? index
       let frame = unsafe frames[index]
       // If the instance is kept, this is no cycle: a thread that would wait for what it makes itself has been found by
-      // `Creation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
+      // `SharedCreation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
       // none, so the completion is that of a fresh one.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
@@ -283,7 +283,7 @@ extension Resolution {
   }
 
   /// The keys of the factories that run, beginning with the one that a creation belongs to.
-  func path(from creation: Creation) -> [KeyIdentity] {
+  func path(from creation: SharedCreation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)

@@ -1,7 +1,7 @@
 /// An instance that is being made, for all who want it: one thread runs the factory, the others wait for that instance alone.
 ///
 /// A running set-up block is one, too, and so is the reset of a user's storage: others wait for them, though they make nothing.
-final class Creation: @unchecked Sendable {
+final class SharedCreation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
   enum Outcome {
@@ -57,7 +57,7 @@ final class Creation: @unchecked Sendable {
   /// The keys of a cycle, each needed to make the one before. It begins and ends with the last creation of the chain, which is this
   /// thread's own. All other threads in the chain are waiting and cannot go on without the tree lock, so what they are making does not
   /// change meanwhile.
-  private static func path(_ chain: [Creation]) -> [KeyIdentity] {
+  private static func path(_ chain: [SharedCreation]) -> [KeyIdentity] {
     var path: [KeyIdentity] = []
     for creation in [chain[chain.count - 1]] + chain.dropLast() { path += creation.maker.path(from: creation) }
     if let provider = chain[chain.count - 1].provider { path.append(provider.key) }
