@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A storage of the user's, and what a holder has to know about it.
+/// A storage of the user's, and what a cache has to know about it.
 ///
-/// Its methods are the user's, so they are called with no lock held, and other threads may reset the holder before, during and after
+/// Its methods are the user's, so they are called with no lock held, and other threads may reset the cache before, during and after
 /// each call.
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
   let storage: any UDIStorage
-  /// Marks what is stored from now on. Each holder has a number of its own, and gets a new one with each reset: so what was stored before
+  /// Marks what is stored from now on. Each cache has a number of its own, and gets a new one with each reset: so what was stored before
   /// the reset, or for other arguments, is recognised and given to nobody. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If a reset comes meanwhile, those who want a newer instance wait for this. Under the tree lock.
@@ -16,7 +16,7 @@ final class CustomStorage: @unchecked Sendable {
   /// storage. Under the tree lock.
   private(set) var resets: [SharedCreation] = []
   /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has found the storage
-  /// empty, the holder can go. Under the tree lock.
+  /// empty, the cache can go. Under the tree lock.
   var isIdle = false
 
   private static let generations = Atomic<UInt>(0)
@@ -39,7 +39,7 @@ final class CustomStorage: @unchecked Sendable {
     garbage.add(reset)
   }
 
-  /// What the storage keeps, if it was stored for this holder, and since it was last reset.
+  /// What the storage keeps, if it was stored for this cache, and since it was last reset.
   fileprivate func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
     return kept.instance
@@ -80,11 +80,11 @@ struct DroppedStorage {
   }
 }
 
-extension Holder {
+extension InstanceCache {
   /// What a storage of the user's keeps.
   func load() -> Instance? { custom?.load() }
 
-  /// Has the user's storage keep what was made. If the holder was reset meanwhile the instance is not kept: only those who were already
+  /// Has the user's storage keep what was made. If the cache was reset meanwhile the instance is not kept: only those who were already
   /// waiting for it get it.
   func store(_ instance: Instance, _ creation: SharedCreation) {
     guard let custom else { return }

@@ -9,7 +9,7 @@ extension Provider {
     let context: UDIContext
     let resolution: Unretained<Resolution>
     /// What will keep it, and what others wait for; nil where it is not kept.
-    let keeping: (holder: Holder, creation: SharedCreation)?
+    let keeping: (cache: InstanceCache, creation: SharedCreation)?
     /// Whether the thread looked for a watcher when it began, and does again when it has ended.
     var isLooking = false
     /// The graph in which it was asked for, where it has one of its own.
@@ -69,13 +69,13 @@ extension Provider {
     _ context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>
   ) throws -> Step {
     let key = try keyForKeeping(arguments)
-    var holder = holder(for: key)
+    var cache = cache(for: key)
     while true {
-      if let kept = holder.load() { return .found(kept) }
-      switch try holder.claim(context, resolution.object) {
+      if let kept = cache.load() { return .found(kept) }
+      switch try cache.claim(context, resolution.object) {
       case .found(let instance): return .found(instance)
       case .gone: return .gone
-      case .again: holder = self.holder(for: key)
+      case .again: cache = self.cache(for: key)
       case .wait(let gate, let creation):
         Schedule.reached(.waits)
         gate.wait()
@@ -87,17 +87,17 @@ extension Provider {
       case .make(let owner, let creation):
         do {
           // Somebody may have made one between the two looks.
-          if let kept = holder.load() {
-            holder.end(creation, .made(kept))
+          if let kept = cache.load() {
+            cache.end(creation, .made(kept))
             return .found(kept)
           }
           try rejectOtherActors()
           try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
-          holder.end(creation, .undecided)
+          cache.end(creation, .undecided)
           throw error
         }
-        var call = FactoryCall(context: owner, resolution: resolution, keeping: (holder, creation))
+        var call = FactoryCall(context: owner, resolution: resolution, keeping: (cache, creation))
         call.isLooking = resolution.object.isLooking
         call.outerGraph = resolution.object.beginGraph()
         if creation.happensOnce { resolution.object.isLooking = false }
@@ -115,8 +115,8 @@ extension Provider {
     let (context, resolution) = (call.context, call.resolution)
     attach(instance, to: context, isOwned: call.keeping != nil && sharing != .weak)
     forgetFailure()
-    if let (holder, creation) = call.keeping {
-      holder.keep(instance, creation)
+    if let (cache, creation) = call.keeping {
+      cache.keep(instance, creation)
     } else if !isFresh, sharing == .graph {
       let key = arguments?.key(for: self)
       resolution.read { $0.share(instance, self, key) }
@@ -138,8 +138,8 @@ extension Provider {
     noteFailure(error, arguments)
     let error = passOn(error)
     // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
-    if let (holder, creation) = call.keeping {
-      holder.end(creation, isCycle(error) ? .undecided : .failed(error))
+    if let (cache, creation) = call.keeping {
+      cache.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
       call.resolution.object.isLooking = call.isLooking
       call.resolution.object.endGraph(call.outerGraph)

@@ -57,7 +57,7 @@ class Provider: Entry, @unchecked Sendable {
   /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
-  @exclusivity(unchecked) private final var uncheckedHolder: Holder?
+  @exclusivity(unchecked) private final var uncheckedCache: InstanceCache?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
@@ -95,7 +95,7 @@ class Provider: Entry, @unchecked Sendable {
   /// What few providers come to have. Under the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
-    var holders = HoldersByArguments()
+    var caches = InstanceCachesByArguments()
     var aliases: [Alias] = []
   }
 
@@ -210,17 +210,17 @@ extension Provider {
   }
 
   /// What is made under a shared lifetime, without arguments.
-  final var holder: Holder? {
-    get { unsafe uncheckedHolder }
-    set { unsafe uncheckedHolder = newValue }
+  final var cache: InstanceCache? {
+    get { unsafe uncheckedCache }
+    set { unsafe uncheckedCache = newValue }
   }
 
   /// What is made under a shared lifetime with arguments; nil where there is nothing.
-  final var holdersByArguments: HoldersByArguments? { unsafe uncheckedExtras?.holders }
+  final var cachesByArguments: InstanceCachesByArguments? { unsafe uncheckedExtras?.caches }
 
-  /// Changes the holders with arguments.
-  final func changeHoldersByArguments<Result>(_ change: (inout HoldersByArguments) -> Result) -> Result {
-    change(&extras.holders)
+  /// Changes the caches with arguments.
+  final func changeCachesByArguments<Result>(_ change: (inout InstanceCachesByArguments) -> Result) -> Result {
+    change(&extras.caches)
   }
 
   /// Other types that are served from the same instances.
@@ -275,7 +275,7 @@ extension Provider {
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return dropHolders(&garbage)
+    return dropCaches(&garbage)
   }
 
   /// Shows what was made in the provider's place.
