@@ -246,11 +246,11 @@ extension UDIAttachment {
   /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
   ///
   /// - Returns: Whether there was one: the context that owned the object may be gone.
-  func bind(_ offer: borrowing Offer, in context: UDIContext?) -> Bool {
-    let isOwn = offer.form.address == owner.load(ordering: .relaxed)
-    if !isOwn { offer.tellAttachment() }
-    let binding = Binding.make(offer, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
-    let isMulti = offer.isMulti
+  func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
+    let isOwn = request.form.address == owner.load(ordering: .relaxed)
+    if !isOwn { request.tellAttachment() }
+    let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
+    let isMulti = request.isMulti
     return Tree.change { garbage in
       // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
       let target: UDIContext

@@ -28,7 +28,7 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      Offer.check(form, type, CallSite(fileID, line))
+      BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
       description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
@@ -56,7 +56,7 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      Offer.check(form, type, CallSite(fileID, line))
+      BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
       description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)

@@ -29,12 +29,12 @@ class Binding: Entry, @unchecked Sendable {
     takeOut(&garbage)
   }
 
-  init(_ offer: borrowing Offer, binder: Binder) {
-    let (identity, token) = TypeIdentity.andToken(of: offer.type)
+  init(_ request: borrowing BindRequest, binder: Binder) {
+    let (identity, token) = TypeIdentity.andToken(of: request.type)
     self.binder = binder
-    isMulti = offer.isMulti
+    isMulti = request.isMulti
     super.init(
-      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.reach, offer.site)
+      .binding, request.form, key: .of(identity, request.name), isExact: token.isExact, request.reach, request.site)
   }
 }
 
@@ -63,24 +63,24 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   let maker: Unretained<UDIAttachment>?
   /// The class of the bound object, which cannot be asked for it any more when it is dead. Nil while nothing is recorded.
   let objectType: Any.Type?
-  private let details: Offer.Metadata?
+  private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
 
-  init(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment?) {
+  init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
-    objectType = UDIRecording.isOn ? offer.form.borrowed.read { Swift.type(of: $0) } : nil
-    details = offer.metadata
-    super.init(offer, binder: binder)
+    objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
+    details = request.metadata
+    super.init(request, binder: binder)
   }
 }
 
 extension Binding {
-  /// Makes the binding of an offer.
+  /// Makes the binding of a request.
   ///
   /// - Parameter maker: Whose verb it was, where that is another object than the bound one.
-  static func make(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
-    maker == nil && offer.metadata == nil && !UDIRecording.isOn
-      ? Binding(offer, binder: binder) : DetailedBinding(offer, binder: binder, maker: maker)
+  static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
+    maker == nil && request.metadata == nil && !UDIRecording.isOn
+      ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
   }
 
   /// Calls `body` with the object whose verb made it, where that is another one than the bound one.

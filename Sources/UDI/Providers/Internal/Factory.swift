@@ -346,7 +346,7 @@ struct ArgumentClosures {
 
   /// What they are registered as.
   func provider(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach
   ) -> Provider {
     let isolation =

@@ -13,7 +13,7 @@ class Provider: Entry, @unchecked Sendable {
     let type: Any.Type
     let name: UDIName?
     var lifetime: UDILifetime?
-    var metadata: Offer.Metadata?
+    var metadata: BindRequest.Metadata?
     let site: CallSite
     let reach: Reach
     let isolation: Isolation
@@ -26,7 +26,7 @@ class Provider: Entry, @unchecked Sendable {
     ///   - reach: Where what is made may be used.
     ///   - isolation: Where the closures may be called.
     init(
-      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
       _ reach: Reach, _ isolation: Isolation, completes: Bool
     ) {
       self.type = type
@@ -81,11 +81,11 @@ class Provider: Entry, @unchecked Sendable {
 
   /// What few providers are registered with.
   private final class Options: Sendable {
-    let metadata: Offer.Metadata?
+    let metadata: BindRequest.Metadata?
     let isolation: Isolation
     let wanted: (any AnyArgumentPack.Type)?
 
-    init(_ metadata: Offer.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
+    init(_ metadata: BindRequest.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
       self.metadata = metadata
       self.isolation = isolation
       self.wanted = wanted
