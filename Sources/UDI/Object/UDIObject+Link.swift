@@ -424,7 +424,7 @@ extension UDIAttachment {
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
   ) -> UDIContext? {
-    switch place {
+    switch state {
     case .attached(let context): return context
     case .none:
       reportUnattached(owner, verb, what, site)

@@ -121,12 +121,12 @@ extension Binding {
     let address = form.address
     let me = Unretained(self)
     let hasOthers: Bool
-    if let place = unsafe Tree.instances.find(address) {
+    if let found = unsafe Tree.instances.find(address) {
       hasOthers = true
-      let second = place.element.first
+      let second = found.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
-      place.element = InstanceChain(key: address, first: me)
+      found.element = InstanceChain(key: address, first: me)
     } else {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
@@ -140,8 +140,8 @@ extension Binding {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance
     } else if let next = nextOfInstance {
-      if let place = unsafe Tree.instances.find(form.address) {
-        place.element = InstanceChain(key: form.address, first: next)
+      if let found = unsafe Tree.instances.find(form.address) {
+        found.element = InstanceChain(key: form.address, first: next)
       }
     } else {
       unsafe Tree.instances.remove(form.address)

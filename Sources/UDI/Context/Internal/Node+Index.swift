@@ -41,7 +41,7 @@ extension Node {
   ///
   /// - Parameter known: A child whose slot's state is known already.
   private func followChildren(
-    _ slot: CompactTable<Slot>.Place, _ known: (child: Node, state: SlotState)? = nil
+    _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: SlotState)? = nil
   ) -> SlotState {
     let key = slot.element.key
     guard let first = slot.element.children.first else {

@@ -29,7 +29,7 @@ struct Survey {
     }
   }
 
-  struct Place {
+  struct Location {
     let path: [String]
     let finding: Finding
     /// The path of the scope that it stands in, where that is why a lookup does not find it.
@@ -51,30 +51,30 @@ struct Survey {
   /// How many others had something.
   private(set) var omittedCount = 0
   fileprivate(set) var isAbridged = false
-  private(set) var answer: Place?
-  private(set) var equallyNear: [Place] = []
+  private(set) var answer: Location?
+  private(set) var equallyNear: [Location] = []
   private(set) var equallyNearCount = 0
-  fileprivate(set) var outside: Place?
+  fileprivate(set) var outside: Location?
   /// What is under other types and may be what was meant.
   private(set) var candidates: [Candidate] = []
 
   /// An object under another type, or what a provider under another type makes.
   struct Candidate {
-    let place: Place
+    let location: Location
     /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
     private let owner: AnyObject?
     private let isOwned: Bool
     private let madeType: Any.Type?
 
-    fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
-      self.place = place
+    fileprivate init(_ object: AnyObject, _ entry: Entry, _ location: Location) {
+      self.location = location
       isOwned = entry.reach == .mainActor
       owner = isOwned ? ActorOwned(onMainActor: object) : object
       madeType = nil
     }
 
-    fileprivate init(of madeType: Any.Type, _ place: Place) {
-      self.place = place
+    fileprivate init(of madeType: Any.Type, _ location: Location) {
+      self.location = location
       isOwned = false
       owner = nil
       self.madeType = madeType
@@ -125,11 +125,11 @@ struct Survey {
       } else if candidates.count < Self.enoughCandidates,
         let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        let place = Place(path: node.fullPath, finding: finding)
+        let location = Location(path: node.fullPath, finding: finding)
         if let object = other.presentObject {
-          candidates.append(Candidate(object, other, place))
+          candidates.append(Candidate(object, other, location))
         } else if let provider = finding.provider {
-          candidates.append(Candidate(of: provider.madeType, place))
+          candidates.append(Candidate(of: provider.madeType, location))
         }
       }
     }
@@ -141,9 +141,9 @@ struct Survey {
       omittedCount += 1
     }
     guard let answering else { return }
-    guard answer != nil else { return answer = Place(path: node.fullPath, finding: answering) }
+    guard answer != nil else { return answer = Location(path: node.fullPath, finding: answering) }
     equallyNearCount += 1
-    if equallyNear.count < Self.shownInOrder { equallyNear.append(Place(path: node.fullPath, finding: answering)) }
+    if equallyNear.count < Self.shownInOrder { equallyNear.append(Location(path: node.fullPath, finding: answering)) }
   }
 }
 
@@ -255,25 +255,25 @@ extension Node {
     return findings
   }
 
-  /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, unless
+  /// The nearest location that has something under a key, where nothing is that a search from here would find: down from here, unless
   /// that is where it looks, then down from the parent, and so on; in the scopes there after what is in none.
   ///
   /// - Parameter limit: At how many contexts to look for scopes at most.
   /// - Complexity: O(depth), and O(contexts) for scopes, of which the index tells nothing.
   private func nearestOutside(
     _ key: KeyIdentity, _ search: UDISearch, limit: Int, _ garbage: inout Garbage
-  ) -> Survey.Place? {
+  ) -> Survey.Location? {
     var rest = limit
     var visited: Node?
     var next: Node? = self
     while let node = next {
-      if node != self || !search.looksBelow, let place = node.nearestPlace(key, &garbage) { return place }
+      if node != self || !search.looksBelow, let location = node.nearestLocation(key, &garbage) { return location }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let element = nodes.next() {
         guard element.node != node, element.node.isScope else { continue }
-        guard var place = element.node.nearestPlace(key, &garbage) else { continue }
-        place.scopePath = element.node.fullPath
-        return place
+        guard var location = element.node.nearestLocation(key, &garbage) else { continue }
+        location.scopePath = element.node.fullPath
+        return location
       }
       rest = nodes.rest
       visited = node
@@ -282,12 +282,12 @@ extension Node {
     return nil
   }
 
-  /// The place of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
-  private func nearestPlace(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Place? {
+  /// The location of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
+  private func nearestLocation(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Location? {
     while let entry = slots.find(key.id)?.element.best.object {
       garbage.add(entry)
-      if let place = entry.node, let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
-        return Survey.Place(path: place.fullPath, finding: finding)
+      if let node = entry.node, let finding = node.ownFindings(key, &garbage).first(where: \.answers) {
+        return Survey.Location(path: node.fullPath, finding: finding)
       }
       entry.withdraw(&garbage)
       // Only what is dead goes; anything else would be here for ever.

@@ -137,14 +137,14 @@ struct FactoryFunction {
   @inline(__always)
   func call(_ context: UDIContext, making made: Any.Type, into memory: InstanceMemory) throws {
     func call<Dependency>(making: Dependency.Type) throws {
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
       let erased = Erased(function: function)
       if takesContext {
         let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromContext.self)
-        unsafe place.initialize(to: try typed.function(context))
+        unsafe pointer.initialize(to: try typed.function(context))
       } else {
         let typed = unsafe unsafeBitCast(erased, to: Typed<Dependency>.FromNothing.self)
-        unsafe place.initialize(to: try typed.function())
+        unsafe pointer.initialize(to: try typed.function())
       }
     }
     try _openExistential(made, do: call)
@@ -292,8 +292,8 @@ extension ArgumentFactory {
     let make = IsolatedFunction(factory).isolationErased
     return { context, arguments, memory in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      unsafe place.initialize(to: try make(context, pack.first, repeat each pack.more))
+      let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
     }
   }
 

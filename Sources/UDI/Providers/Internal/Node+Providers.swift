@@ -17,9 +17,9 @@ extension Node {
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
-    if let place = providers.find(provider.keyID) {
-      old = place.element.provider
-      place.element.provider = provider
+    if let found = providers.find(provider.keyID) {
+      old = found.element.provider
+      found.element.provider = provider
     } else {
       old = nil
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
@@ -44,7 +44,7 @@ extension Node {
   ///
   /// - Returns: The user's storages to be reset when the lock was given back.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
-    guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
+    guard let found = providers.find(provider.keyID), found.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
     Tree.notifying(.of(provider)) { showProvided(provider.key) }
     return retire(provider, &garbage)

@@ -33,7 +33,7 @@ final class Resolution {
 
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
-  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Instance)]] = [:]
+  @exclusivity(unchecked) private var graphWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
   /// The graph in which the thread makes now: see `beginGraph`.
   @exclusivity(unchecked) private var graphNumber: UInt = 0
   /// The last one that has begun since the outermost link did.
@@ -92,12 +92,12 @@ final class Resolution {
   }
 
   private struct GraphElement: CompactTableElement {
-    let key: GraphPlace
+    let key: GraphKey
     let instance: Instance
-    static func hash(_ key: GraphPlace) -> UInt { scrambled(key.provider) }
+    static func hash(_ key: GraphKey) -> UInt { scrambled(key.provider) }
   }
 
-  private struct GraphPlace: Hashable {
+  private struct GraphKey: Hashable {
     /// The provider's `id`.
     let provider: UInt
     let graph: UInt
@@ -105,8 +105,8 @@ final class Resolution {
 
   /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary: their `==` is the
   /// user's.
-  private struct GraphKey: Hashable {
-    let place: GraphPlace
+  private struct GraphArgumentsKey: Hashable {
+    let key: GraphKey
     let digest: Int
   }
 }
@@ -141,7 +141,7 @@ extension Resolution {
   private func rejectCycle(
     _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
   ) throws {
-    let (reference, place) = (Unretained(provider), Unretained(context))
+    let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
     var nesting = 0
     var latest: Int?
@@ -156,7 +156,8 @@ extension Resolution {
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance, for whichever context it was made.
       let isSame =
-        canBeTheSame && (isOfGraph || frame.context == place) && areSame(frame.arguments, arguments, for: provider)
+        canBeTheSame && (isOfGraph || frame.context == contextReference)
+        && areSame(frame.arguments, arguments, for: provider)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
@@ -207,7 +208,7 @@ extension Resolution {
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
     unsafe lastGraphNumber = 0
-    var sharedWithArguments: [GraphKey: [(ArgumentKey, Instance)]] = [:]
+    var sharedWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
     if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
     unsafe swap(&shared, &graph)
@@ -309,23 +310,23 @@ extension Resolution {
   func endGraph(_ outer: UInt) { unsafe graphNumber = outer }
 
   @inline(__always)
-  private func place(_ provider: UInt) -> GraphPlace { unsafe GraphPlace(provider: provider, graph: graphNumber) }
+  private func graphKey(_ provider: UInt) -> GraphKey { unsafe GraphKey(provider: provider, graph: graphNumber) }
 
   /// Writes what is shared, if it is an object that can be written, to memory for an optional of its type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    guard let place = unsafe graph.find(place(provider)) else { return false }
-    guard place.element.instance.form.isComplete else { return false }
-    unsafe place.element.instance.form.write(place.element.instance.object, to: memory)
+    guard let shared = unsafe graph.find(graphKey(provider)) else { return false }
+    guard shared.element.instance.form.isComplete else { return false }
+    unsafe shared.element.instance.form.write(shared.element.instance.object, to: memory)
     return true
   }
 
   /// Whether the graph shares something that a provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graph.find(place(provider)) != nil }
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(graphKey(provider)) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
-    guard let arguments else { return unsafe graph.find(place(provider.id))?.element.instance }
-    let candidates = unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest)]
+    guard let arguments else { return unsafe graph.find(graphKey(provider.id))?.element.instance }
+    let candidates = unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest)]
     return candidates?.first { $0.0 == arguments }?.1
   }
 
@@ -334,17 +335,18 @@ extension Resolution {
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
-      GraphElement(key: place(provider.id), instance: Instance(object: object, form: form, isBox: false)),
+      GraphElement(key: graphKey(provider.id), instance: Instance(object: object, form: form, isBox: false)),
       initialCapacity: 16)
   }
 
   func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest), default: []].append(
-        (arguments, instance))
-    } else if unsafe graph.find(place(provider.id)) == nil {
-      unsafe graph.insert(GraphElement(key: place(provider.id), instance: instance), initialCapacity: 16)
+      unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest), default: []]
+        .append(
+          (arguments, instance))
+    } else if unsafe graph.find(graphKey(provider.id)) == nil {
+      unsafe graph.insert(GraphElement(key: graphKey(provider.id), instance: instance), initialCapacity: 16)
     }
   }
 }
