@@ -219,8 +219,8 @@ extension Node {
     nonmutating _modify { yield &extras.overrides }
   }
 
-  /// What `RemovedBindingLog` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
-  /// addresses are.
+  /// What `RemovedBindingLog` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given
+  /// twice, as addresses are.
   var logNumber: UInt {
     get { unsafe edges.pointee.extras?.logNumber ?? 0 }
     nonmutating set { extras.logNumber = newValue }

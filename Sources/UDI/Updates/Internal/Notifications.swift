@@ -11,8 +11,8 @@ final class Notifications {
 /// A look for a watcher can change the tree: a provider makes an instance, for example, which binds itself, and is withdrawn when the
 /// consumer drops it. If each of these changes led to another full look, a consumer would keep itself busy for ever although nobody else
 /// changes anything. So what comes from a look is marked (`Entry.comesFromLook`), and when it appears or goes, whoever causes that,
-/// watchers are notified of `.keptOnly` only. What happens only once is not marked: what set-up blocks do, and what happens while a context makes
-/// an instance that it keeps.
+/// watchers are notified of `.keptOnly` only. What happens only once is not marked: what set-up blocks do, and what happens while a
+/// context makes an instance that it keeps.
 enum ChangeKind {
   /// A lookup may give another answer.
   case answer
