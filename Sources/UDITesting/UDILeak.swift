@@ -95,7 +95,7 @@ extension UDILeak {
     registrations = unique(survivor.registrations.map { Registration($0) })
     attachments = unique(
       survivor.attachments.map {
-        Attachment(path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.place?.fileID, line: $0.place?.line)
+        Attachment(path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.site?.fileID, line: $0.site?.line)
       })
     contextPath = survivor.contextPath
     providers = survivor.providers.map { Registration($0) }

@@ -20,7 +20,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
     ) {
       add($0)
@@ -43,7 +43,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
     ) {
       add($0)
@@ -78,7 +78,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
     ) {
       add($0)
@@ -91,7 +91,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
     ) {
       add($0)
@@ -102,11 +102,11 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  func add(_ offer: borrowing Offer) {
-    offer.tellAttachment()
+  func add(_ request: borrowing BindRequest) {
+    request.tellAttachment()
     // To be taken, because a closure cannot consume a constant of its surroundings.
-    var binding = Optional(Binding.make(offer, binder: .context))
-    let isMulti = offer.isMulti
+    var binding = Optional(Binding.make(request, binder: .context))
+    let isMulti = request.isMulti
     change { node, garbage in
       if let binding = binding.take() { node.bind(binding, moving: !isMulti, &garbage) }
     }
@@ -116,7 +116,7 @@ extension UDIContext {
 /// What a caller of `bind` or `multiBind` gives, without its type, so that the work is compiled once.
 ///
 /// It does not hold the dependency, which the caller does for the time of the call.
-struct Offer: ~Copyable {
+struct BindRequest: ~Copyable {
   let form: StoredForm
   let type: Any.Type
   let name: UDIName?
@@ -154,18 +154,18 @@ struct Offer: ~Copyable {
     self.reach = reach
   }
 
-  /// Takes an offer apart and hands it to `body`.
+  /// Takes a request apart and hands it to `body`.
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing Offer) -> Void
+    _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing BindRequest) -> Void
   ) {
     reach.assertIsolation(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
     if type != Dependency.self { check(form, type, site) }
-    body(Offer(form, type, name, metadata, site, isMulti, reach))
+    body(BindRequest(form, type, name, metadata, site, isMulti, reach))
     withExtendedLifetime(dependency) {}
   }
 

@@ -91,11 +91,12 @@ extension UDIContext {
 
   /// What the tree answers, after the set-up blocks that have to run before.
   func answer(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, wakingInto memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    afterSetUpInto memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe answer(type, name, reach, search, into: memory)
-    guard case .asleep = answer else { return answer }
-    return unsafe answerWaking(type, name, reach, search, into: InstanceMemory(memory))
+    guard case .setUpPending = answer else { return answer }
+    return unsafe answerAfterSetUp(type, name, reach, search, into: InstanceMemory(memory))
   }
 
   @inline(__always)
@@ -113,14 +114,14 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    if case .asleep = answer { answer = answerWaking(type, name, reach, search, into: memory) }
+    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
     case .provided(let entry):
       do { _ = try provide(entry, type, reach, search, only: false, into: memory) } catch {
         report(error, entry, type, search, asker)
       }
-    case .written, .nothing, .dead, .asleep: break
+    case .written, .nothing, .dead, .setUpPending: break
     }
   }
 
@@ -131,7 +132,7 @@ extension UDIContext {
     into memory: UnsafeMutableRawPointer
   ) throws {
     let memory = unsafe InstanceMemory(memory)
-    if case .asleep = answer { answer = answerWaking(type, name, reach, search, into: memory) }
+    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, into: memory) }
     let isThere: Bool
     switch consume answer {
     case .written: isThere = true
@@ -140,23 +141,23 @@ extension UDIContext {
       do { isThere = try provide(entry, type, reach, search, only: false, into: memory) } catch {
         throw explained(error, type, name, reach, search) { isInstance(type, $0) }
       }
-    case .nothing, .dead, .asleep: isThere = false
+    case .nothing, .dead, .setUpPending: isThere = false
     }
     if !isThere { throw linkError(type, name, reach, search) { isInstance(type, $0) } }
   }
 
-  private func answerWaking(
+  private func answerAfterSetUp(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    if let name { return unsafe answerWaking(type, named: name, reach, search, into: memory.address) }
-    return unsafe answerWaking(type, reach, search, into: memory.address)
+    if let name { return unsafe answerAfterSetUp(type, named: name, reach, search, into: memory.address) }
+    return unsafe answerAfterSetUp(type, reach, search, into: memory.address)
   }
 
-  private func answerWaking(
+  private func answerAfterSetUp(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    return withNode { unsafe $0.answerWaking({ token.id }, LookupForm(token, reach), search, self, into: memory) }
+    return withNode { unsafe $0.answerAfterSetUp({ token.id }, LookupForm(token, reach), search, self, into: memory) }
   }
 
   private func answer(
@@ -165,7 +166,7 @@ extension UDIContext {
     withNode { unsafe $0.answer(type, named: name, reach, search, into: memory) }
   }
 
-  private func answerWaking(
+  private func answerAfterSetUp(
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
@@ -176,7 +177,7 @@ extension UDIContext {
       key = KeyNames.identity(identity, name)
       return key?.id
     }
-    return withNode { unsafe $0.answerWaking(id, form, search, self, into: memory) }
+    return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, into: memory) }
   }
 
   @usableFromInline
@@ -196,7 +197,7 @@ extension UDIContext {
           continue
         case .object(let object): dependency = object as? Dependency
         case .provided(let entry): dependency = give(entry, type, reach, search)
-        case .nothing, .dead, .asleep: dependency = nil
+        case .nothing, .dead, .setUpPending: dependency = nil
         }
         guard let dependency else { continue }
         unsafe place.initialize(to: dependency)
@@ -209,7 +210,7 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     withNode { node in
-      node.wake(self, search, for: nil)
+      node.runPendingSetUps(self, search, for: nil)
       return node.allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
     }
   }
@@ -291,7 +292,7 @@ extension UDIContext {
     if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
       provider.endQuick(self, resolution, form)
     } else {
-      provider.endQuick(self, resolution, Made(found))
+      provider.endQuick(self, resolution, Instance(found))
     }
   }
 
@@ -299,8 +300,8 @@ extension UDIContext {
   private func provideAtLength<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) throws -> Dependency? {
-    if let made = try entry.obtain(self, nil, isFresh: false) {
-      return made.value(as: type, isExact: entry.makes(type))
+    if let instance = try entry.obtain(self, nil, isFresh: false) {
+      return instance.value(as: type, isExact: entry.makes(type))
     }
     // It is gone meanwhile.
     if isOnly { throw ProviderFailure.nothing }

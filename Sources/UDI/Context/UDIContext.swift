@@ -72,7 +72,7 @@ public final class UDIContext: Sendable {
     set {
       change { node, _ in
         node.lock.withLock { node.search = newValue }
-        if node.isWatched { node.tellWatchersOfSearch() }
+        if node.isWatched { node.notifyWatchersOfSearch() }
       }
     }
   }

@@ -18,11 +18,11 @@ extension UDIContext {
         }
         var providers: [(provider: UDI.Provider, isMade: Bool, failure: FactoryFailure?)] = []
         element.node.providers.forEach { entry in
-          let made = entry.provider.shown?.made
-          providers.append((entry.provider, made != nil, entry.provider.failure))
-          if let made {
+          let instance = entry.provider.shown?.instance
+          providers.append((entry.provider, instance != nil, entry.provider.failure))
+          if let instance {
             Schedule.reached(.loadedToLook)
-            garbage.add(made.object, of: entry.provider)
+            garbage.add(instance.object, of: entry.provider)
           }
           garbage.add(entry.provider)
         }

@@ -64,7 +64,7 @@ extension UDIAttachment {
     owner: Any.Type, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?,
     _ explain: (UDIContext) -> UDIExplanation
   ) -> UDIExplanation {
-    switch place {
+    switch state {
     case .attached(let context): explain(context)
     case .none: explain(AppContext).blaming(unattached: owner)
     case .gone: UDIExplanation(type, name, search ?? lastSearch, .contextGone)
@@ -76,7 +76,7 @@ extension UDIAttachment {
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
     // What a factory asked for was looked up from its context.
-    guard case .none = place, error.chain.count == 1 else { return error.seen(by: asker) }
+    guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
     return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
   }

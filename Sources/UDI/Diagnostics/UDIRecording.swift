@@ -21,7 +21,7 @@ public enum UDIRecording {
     get { flag.load(ordering: .relaxed) }
     set {
       flag.store(newValue, ordering: .relaxed)
-      if !newValue { Tree.change { _ in Records.removeAll() } }
+      if !newValue { Tree.change { _ in RemovedBindingLog.removeAll() } }
     }
   }
 

@@ -155,7 +155,7 @@ extension UDIContext {
   }
 
   private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
-    withNode { $0.wake(self, .ancestors, for: nil) }
+    withNode { $0.runPendingSetUps(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
       var levels: [[Rule]] = []
       var next: Node? = node

@@ -21,7 +21,7 @@ public final class UDIAttachment: Sendable {
   private nonisolated(unsafe) var isWeak = false
   /// Guarded by `lock`: the search of the context that was stored last, which is told when that is gone.
   private nonisolated(unsafe) var storedSearch = UDISearch.lineage
-  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `Tidings`.
+  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `ChangeKind`.
   private nonisolated(unsafe) var comesFromLook = false
   /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
   private(set) nonisolated(unsafe) var owners: [Owner] = []
@@ -89,7 +89,7 @@ public final class UDIAttachment: Sendable {
 extension UDIAttachment {
   /// The context that the object is attached to.
   var context: UDIContext? {
-    if case .attached(let context) = place { context } else { nil }
+    if case .attached(let context) = state { context } else { nil }
   }
 
   /// The same, but nil where the object does not hold it.
@@ -98,14 +98,14 @@ extension UDIAttachment {
   /// The search that the attached context had when the object was attached to it.
   var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
 
-  enum Place {
+  enum State {
     case attached(UDIContext)
     case none
     /// The context is gone, or on its way.
     case gone
   }
 
-  var place: Place {
+  var state: State {
     // A reference from a weak one may be the last, so it leaves the lock.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
@@ -147,7 +147,7 @@ extension UDIAttachment {
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     withdraw(where: { context == nil || !$0.isMulti }, &garbage)
-    place(in: context, &garbage)
+    store(context, &garbage)
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
   }
@@ -161,11 +161,11 @@ extension UDIAttachment {
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
     // Loaded from weak references, and so perhaps the last ones.
     for owner in alive { garbage.add(owner) }
-    placeAgain(&garbage)
+    storeAgain(&garbage)
   }
 
   /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
-  private func place(in context: UDIContext?, _ garbage: inout Garbage) {
+  private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
@@ -208,13 +208,13 @@ extension UDIAttachment {
     if unsafe holding.isEmpty { return }
     var all: [Unretained<UDIAttachment>] = []
     unsafe holding.forEach { all.append($0.attachment) }
-    for attachment in all { attachment.read { $0.placeAgain(&garbage) } }
+    for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
   }
 
   /// Holds its context weakly if that leads to the owner by now. Under the tree lock.
-  private func placeAgain(_ garbage: inout Garbage) {
+  private func storeAgain(_ garbage: inout Garbage) {
     guard let present = lock.withLock({ unsafe attached }) else { return }
-    place(in: present, &garbage)
+    store(present, &garbage)
     garbage.add(present)
   }
 
@@ -246,15 +246,15 @@ extension UDIAttachment {
   /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
   ///
   /// - Returns: Whether there was one: the context that owned the object may be gone.
-  func bind(_ offer: borrowing Offer, in context: UDIContext?) -> Bool {
-    let isOwn = offer.form.address == owner.load(ordering: .relaxed)
-    if !isOwn { offer.tellAttachment() }
-    let binding = Binding.make(offer, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
-    let isMulti = offer.isMulti
+  func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
+    let isOwn = request.form.address == owner.load(ordering: .relaxed)
+    if !isOwn { request.tellAttachment() }
+    let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
+    let isMulti = request.isMulti
     return Tree.change { garbage in
       // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
       let target: UDIContext
-      switch context.map(Place.attached) ?? place {
+      switch context.map(State.attached) ?? state {
       case .attached(let context): target = context
       case .none: target = AppContext
       case .gone: return false

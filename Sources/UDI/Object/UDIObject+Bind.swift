@@ -19,7 +19,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
     ) {
       add($0, in: nil)
@@ -43,7 +43,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
     ) {
       add($0, in: contexts)
@@ -74,7 +74,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
     ) {
       add($0, in: nil)
@@ -87,7 +87,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    Offer.make(
+    BindRequest.make(
       dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
     ) {
       add($0, in: contexts)
@@ -98,16 +98,16 @@ extension UDIObject {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIObject {
-  func add(_ offer: borrowing Offer, in contexts: [UDIContext]?) {
+  func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
     guard let contexts else {
-      let (type, name) = (offer.type, offer.name)
+      let (type, name) = (request.type, request.name)
       let context = attachment.effectiveContext(
-        "bind", self, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: offer.site)
-      if context != nil { _ = attachment.bind(offer, in: nil) }
+        "bind", self, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: request.site)
+      if context != nil { _ = attachment.bind(request, in: nil) }
       return
     }
-    for context in contexts { _ = attachment.bind(offer, in: context) }
+    for context in contexts { _ = attachment.bind(request, in: context) }
   }
 }

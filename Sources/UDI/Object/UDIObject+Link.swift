@@ -387,7 +387,7 @@ extension UDIAttachment {
     switch consume answer {
     case .written, .nothing: break
     case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
-    case .provided, .dead, .asleep:
+    case .provided, .dead, .setUpPending:
       guard let context = contextForLink("link", type, name, asker.site, asker.object) else { return }
       unsafe context.find(type, name, reach, search, asker, into: memory)
     }
@@ -424,7 +424,7 @@ extension UDIAttachment {
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
   ) -> UDIContext? {
-    switch place {
+    switch state {
     case .attached(let context): return context
     case .none:
       reportUnattached(owner, verb, what, site)

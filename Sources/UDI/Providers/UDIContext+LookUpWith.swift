@@ -115,7 +115,7 @@ extension UDIContext {
     defer { withExtendedLifetime(key) {} }
     while true {
       let target = withNode { node in
-        node.wake(self, search, for: key.id)
+        node.runPendingSetUps(self, search, for: key.id)
         return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh)
       }
       switch target {
@@ -123,11 +123,11 @@ extension UDIContext {
       // It is gone now, and behind it may be a set-up block that was not reached before.
       case .dead: continue
       case .bound(let object):
-        return try write(Made(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
+        return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
       case .refused(let entry):
         if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
         throw ProviderFailure.notSendable
-      case .substituted(let made, let isExact): return try write(made, isExact: isExact, as: type, to: memory)
+      case .substituted(let instance, let isExact): return try write(instance, isExact: isExact, as: type, to: memory)
       case .provider(let provider): if try give(from: provider) { return }
       }
     }
@@ -163,8 +163,8 @@ extension UDIContext {
     guard let arguments,
       let (factory, resolution) = try provider.beginQuick(self, of: type, arguments, isFresh: isFresh)
     else {
-      guard let made = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
-      try write(made, isExact: provider.makes(type), as: type, to: memory)
+      guard let instance = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
+      try write(instance, isExact: provider.makes(type), as: type, to: memory)
       return true
     }
     do { try factory.write(self, arguments, memory) } catch { throw factory.failQuick(resolution, error, arguments) }
@@ -175,11 +175,11 @@ extension UDIContext {
   /// Writes an instance to memory, by a cast if need be.
   ///
   /// - Throws: `ProviderFailure.nothing` if it is not of the type.
-  private func write(_ made: Made, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
+  private func write(_ instance: Instance, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
     // As a lookup writes what is bound: see `look`. This serves the row ".context with one argument, already made", because the other way looks up
     // the metadata of the type's optional.
-    if isExact, !made.isBox, made.form.isComplete { return unsafe made.write(to: memory.address) }
-    func write<Dependency>(_ type: Dependency.Type) -> Bool { memory.write(made.value(as: type, isExact: isExact)) }
+    if isExact, !instance.isBox, instance.form.isComplete { return unsafe instance.write(to: memory.address) }
+    func write<Dependency>(_ type: Dependency.Type) -> Bool { memory.write(instance.value(as: type, isExact: isExact)) }
     guard _openExistential(type, do: write) else { throw ProviderFailure.nothing }
   }
 }
@@ -192,7 +192,7 @@ extension Node {
     /// The lookup is for a `Sendable` type, and this was registered without `Sendable`.
     case refused(Entry)
     /// What a test has put there, which needs none either.
-    case substituted(Made, isExact: Bool)
+    case substituted(Instance, isExact: Bool)
     case provider(Provider)
     /// A binding was found dead, and withdrawn: to be looked up again.
     case dead
@@ -210,9 +210,9 @@ extension Node {
       case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
       case .observed, .owned, .boxed:
         if let substitute = entry as? Substitute {
-          return substitute.made.map { .substituted($0, isExact: substitute.makes(type)) }
+          return substitute.instance.map { .substituted($0, isExact: substitute.makes(type)) }
         }
-        return (entry as? MadeEntry).map { .provider($0.maker) }
+        return (entry as? InstanceEntry).map { .provider($0.maker) }
       case .binding:
         guard let object = entry.object else {
           entry.withdraw(&garbage)

@@ -57,7 +57,7 @@ extension UDIContext {
   private func actorThatMayGive(after error: any Error, _ type: Any.Type, _ search: UDISearch?) -> (any Actor)? {
     switch error as? ProviderFailure {
     case .isolatedElsewhere(let isolation): isolation.actor
-    case .nothing where !MainActorCheck.isOnMainActor && withNode({ $0.mustWake(search) }): MainActor.shared
+    case .nothing where !MainActorCheck.isOnMainActor && withNode({ $0.mustRunSetUps(search) }): MainActor.shared
     default: nil
     }
   }

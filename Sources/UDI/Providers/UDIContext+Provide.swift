@@ -28,11 +28,11 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      Offer.check(form, type, CallSite(fileID, line))
+      BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
       description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
-    return .of(add(provider, Made(value)), .anywhere)
+    return .of(add(provider, Instance(value)), .anywhere)
   }
 
   /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
@@ -56,26 +56,26 @@ extension UDIContext {
     let description = Provider.Description(
       type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      Offer.check(form, type, CallSite(fileID, line))
+      BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
       description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
-    return .of(add(provider, Made(value)), .mainActor)
+    return .of(add(provider, Instance(value)), .mainActor)
   }
 
   /// Registers a provider that has made what it keeps.
   ///
   /// - Returns: As ``add(_:)``.
-  func add(_ provider: Provider, _ made: Made) -> Provider {
-    let member = made.isBox ? nil : provider.member(made.object, for: self)
+  func add(_ provider: Provider, _ instance: Instance) -> Provider {
+    let member = instance.isBox ? nil : provider.member(instance.object, for: self)
     // Asked for with no lock held: it is the object's own property.
     let attachment = member?._attachedContext
     var isNew = false
     // In one step: what is not taken is not attached, nobody finds it before it is attached, and its hook finds it.
     let registered = add(provider) { garbage in
-      provider.shown = MadeEntry(made, provider, isWeak: false, origin: nil)
+      provider.shown = InstanceEntry(instance, provider, isWeak: false, origin: nil)
       isNew =
-        attachment?.attach(providedBy: provider, made.object, to: self, isOwned: true, &garbage) ?? false
+        attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
     if isNew { member?.didAttachContext() }
     return registered

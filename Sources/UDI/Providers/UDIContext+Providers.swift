@@ -73,7 +73,7 @@ extension UDIContext {
     for storage in storages { storage.reset() }
     // After that: who were told before could still find the old one there.
     change { node, _ in
-      for key in keys { node.tellWatchersHereAndAbove(of: key.id) }
+      for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
     }
   }
 }

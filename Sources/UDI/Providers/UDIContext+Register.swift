@@ -176,7 +176,7 @@ extension UDIContext {
 extension UDIContext {
   /// Registers a factory without its type.
   func register(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ closures: FactoryClosures
   ) -> Provider {
     let isolation =

@@ -108,7 +108,7 @@ struct Parameters {
   private let context: UDIContext
   private let reach: Reach
   /// The place of the one that was looked up last, from 1.
-  private var place = 0
+  private var position = 0
 
   init(_ context: UDIContext, _ reach: Reach) {
     self.context = context
@@ -116,14 +116,14 @@ struct Parameters {
   }
 
   mutating func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
-    place += 1
+    position += 1
     if isOptional(type), let optional = type as? any OptionalParameter.Type,
       let found = optional.lookUp(from: context, reach) as? Parameter
     {
       return found
     }
     do { return try context.lookUpOrThrow(type, nil, reach, nil) } catch let missing as UDILinkError {
-      throw missing.asked(asParameter: place)
+      throw missing.asked(asParameter: position)
     }
   }
 }

@@ -119,7 +119,7 @@ extension UDIContext {
 extension UDIContext {
   /// Registers a factory with arguments without its types.
   private func register(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ closures: ArgumentClosures
   ) -> Provider {
     add(closures.provider(type, name, lifetime, metadata, site, reach))

@@ -149,32 +149,32 @@ public protocol UDIStorage: AnyObject, Sendable {
 
 /// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
 public struct UDIMade: Sendable {
-  private let instance: Instance
+  private let reference: Reference
   /// Says for which provider and arguments it was made, and between which resets of those: see `CustomStorage`.
   let generation: UInt
 
-  init(made: Made, _ reach: Reach, generation: UInt) {
-    instance = Instance(made, reach)
+  init(instance: Instance, _ reach: Reach, generation: UInt) {
+    reference = Reference(instance, reach)
     self.generation = generation
   }
 
-  var made: Made { instance.made }
+  var instance: Instance { reference.instance }
 
-  /// Tells the instance from others. It is not handed out: `instance` alone may let go of it on any thread.
-  var objectID: ObjectIdentifier { withExtendedLifetime(instance) { ObjectIdentifier(instance.made.object) } }
+  /// Tells the instance from others. It is not handed out: `reference` alone may let go of it on any thread.
+  var objectID: ObjectIdentifier { withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) } }
 
   /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
-  private final class Instance: Sendable, CustomReflectable {
+  private final class Reference: Sendable, CustomReflectable {
     // Written in `init` and `deinit` alone.
-    private nonisolated(unsafe) var content: Made?
+    private nonisolated(unsafe) var content: Instance?
     private let reach: Reach
 
-    init(_ made: Made, _ reach: Reach) {
-      unsafe content = made
+    init(_ instance: Instance, _ reach: Reach) {
+      unsafe content = instance
       self.reach = reach
     }
 
-    var made: Made { unsafe content.unsafelyUnwrapped }
+    var instance: Instance { unsafe content.unsafelyUnwrapped }
 
     /// Nothing: a mirror can be made anywhere.
     var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }

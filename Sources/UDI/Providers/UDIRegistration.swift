@@ -84,8 +84,8 @@ extension UDIRegistration {
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, also if it was registered without that. A protocol says nothing of it.
     let other = type is AnyClass ? Reach.anywhere : reach
-    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { made in
-      (made.anyValue as? Other).map { Made($0) }
+    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { instance in
+      (instance.anyValue as? Other).map { Instance($0) }
     }
     return self
   }
@@ -104,15 +104,15 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // The conformance of a `Sendable` instance may belong to the main actor.
-    serve(type, name, .mainActor, .mainActor, CallSite(fileID, line)) { made in
-      (made.anyValue as? Other).map { Made($0) }
+    serve(type, name, .mainActor, .mainActor, CallSite(fileID, line)) { instance in
+      (instance.anyValue as? Other).map { Instance($0) }
     }
     return self
   }
 
   func serve(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ conversion: Isolation, _ site: CallSite,
-    _ convert: @escaping (Made) -> Made?
+    _ convert: @escaping (Instance) -> Instance?
   ) {
     guard let provider = entry as? Provider else {
       fatalError(
@@ -174,8 +174,8 @@ extension UDIRegistration where Dependency: Sendable {
     let (site, isExact) = (CallSite(fileID, line), isOfExactType)
     let conversion = Isolation.of(convert.isolation, in: nil, site)
     let convert = conversion.owning(unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self))
-    serve(type, name, .anywhere, conversion, site) { made in
-      made.value(as: Dependency.self, isExact: isExact).map { Made(convert($0)) }
+    serve(type, name, .anywhere, conversion, site) { instance in
+      instance.value(as: Dependency.self, isExact: isExact).map { Instance(convert($0)) }
     }
     return self
   }
@@ -232,8 +232,8 @@ extension UDIRegistration {
     _ = Isolation.onMainActor(convert.isolation, nil, site)
     let plain = unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self)
     let (convert, isExact) = (ActorOwned(onMainActor: plain), isOfExactType)
-    serve(type, name, reach, .mainActor, site) { made in
-      made.value(as: Dependency.self, isExact: isExact).map { Made(convert.value($0)) }
+    serve(type, name, reach, .mainActor, site) { instance in
+      instance.value(as: Dependency.self, isExact: isExact).map { Instance(convert.value($0)) }
     }
   }
 }
@@ -275,7 +275,7 @@ extension UDIContext {
     of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
-      node.wake(self, search, for: nil)
+      node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
       // Where it has a parent, that knows it, and hands it on when the two part.
       change { node, _ in if node.parent == nil { node.remember(self) } }

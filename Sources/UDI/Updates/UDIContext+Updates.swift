@@ -60,11 +60,11 @@ extension UDIContext {
   ) async throws(CancellationError) -> Dependency {
     if let found = lookUp(type, name, reach, search) { return found }
     let watch = Watch(self, type, name, search)
-    var seen = Watcher.Told()
+    var seen = Watcher.ChangeCounts()
     var last = LastLook()
-    while let (context, told) = await watch.nextChange(after: seen) {
-      let isKeptOnly = told.changes == seen.changes
-      seen = told
+    while let (context, counts) = await watch.nextChange(after: seen) {
+      let isKeptOnly = counts.answer == seen.answer
+      seen = counts
       if let found = watch.lookUp(context, type, name, reach, search, keptOnly: isKeptOnly, &last), let found {
         return found
       }

@@ -75,7 +75,7 @@ struct UpdateRequest<Dependency>: Sendable {
 private final class UpdateState<Dependency> {
   private let watch: Watch?
   private let request: UpdateRequest<Dependency>
-  private var seen = Watcher.Told()
+  private var seen = Watcher.ChangeCounts()
   private var last = LastGiven()
   private var lastLook = LastLook()
 
@@ -86,9 +86,9 @@ private final class UpdateState<Dependency> {
 
   nonisolated(nonsending) func next() async -> Dependency?? {
     guard let watch else { return nil }
-    while let (context, told) = await watch.nextChange(after: seen) {
-      let isKeptOnly = told.changes == seen.changes
-      seen = told
+    while let (context, counts) = await watch.nextChange(after: seen) {
+      let isKeptOnly = counts.answer == seen.answer
+      seen = counts
       // A copy: the lookup may run code of the user's.
       var look = lastLook
       let found = watch.lookUp(

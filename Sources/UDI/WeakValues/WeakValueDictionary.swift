@@ -206,12 +206,12 @@ extension WeakValueDictionary {
   /// - Parameter initialCapacity: For how many entries to make room in an empty dictionary.
   mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
-    guard let place = storage.table.find(key) else {
+    guard let found = storage.table.find(key) else {
       storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
       return nil
     }
-    let replaced = place.element.entry
-    place.element.entry = entry
+    let replaced = found.element.entry
+    found.element.entry = entry
     return replaced
   }
 

@@ -573,7 +573,7 @@ private protocol Domestic: AnyObject {}
 
   /// What happens in a scope does not even wake a consumer outside. If it did, the consumer would be given another
   /// instance.
-  @Test func consumersOutsideAreNotToldOfWhatHappensInside() async throws {
+  @Test func consumersOutsideAreNotNotifiedOfWhatHappensInside() async throws {
     let family = try Family()
     family.root.register((any Service).self) { Plain("outside") }
     let outside = UDISearch.allCases.map { Follower(family.root.updates(of: (any Service).self, search: $0)) }
@@ -593,7 +593,7 @@ private protocol Domestic: AnyObject {}
   }
 
   /// A reset announces a change for each key whose instance it drops. In a scope, only consumers inside are notified.
-  @Test func consumersOutsideAreNotToldOfAReset() async throws {
+  @Test func consumersOutsideAreNotNotifiedOfAReset() async throws {
     let root = UDIContext(tag: "root")
     let scope = try root.makeScope(tag: "scope")
     root.register((any Service).self) { Plain("outside") }

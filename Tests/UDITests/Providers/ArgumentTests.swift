@@ -237,7 +237,7 @@ import UDI
     func hash(into hasher: inout Hasher) { hasher.combine(number) }
   }
 
-  /// While arguments are compared, the provider removes the holders that keep nothing any more, and with them the one
+  /// While arguments are compared, the provider removes the caches that keep nothing any more, and with them the one
   /// that was just found for these arguments.
   @Test func oneInstanceAlsoIfItsPlaceIsLetGoOfMeanwhile() {
     let disturbance = Locked<(@Sendable () -> Void)?>(nil)

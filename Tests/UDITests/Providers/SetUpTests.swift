@@ -14,7 +14,7 @@ import UDI
     #expect(runs.count == 1)
   }
 
-  @Test func everyKindOfLookupWakes() throws {
+  @Test func everyKindOfLookupRunsPendingBlocks() throws {
     func make() -> UDIContext {
       UDIContext(tag: "context") { context in
         context.register((any Alpha).self) { Made() }
@@ -31,7 +31,7 @@ import UDI
     #expect(make().link((any Alpha).self, fresh: true) != nil)
   }
 
-  @Test func lookupsThatComeThroughWakeIt() throws {
+  @Test func lookupsThatComeThroughRunIt() throws {
     let (runs, root) = (Tally(), UDIContext(tag: "root"))
     let middle = try root.makeChild(tag: "middle")
     let bottom = try middle.makeChild(tag: "bottom")
@@ -174,7 +174,7 @@ import UDI
   }
 
   /// Only the blocks that the lookup reaches.
-  @Test func blocksBehindTheAnswerSleepOn() throws {
+  @Test func blocksBehindTheAnswerStayPending() throws {
     let runs = Journal()
     let root = UDIContext(tag: "root")
     for tag in ["a", "b"] {

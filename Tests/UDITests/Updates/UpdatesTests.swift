@@ -222,11 +222,11 @@ struct UpdatesTests {
       var updates: UDIUpdates<any Service>.AsyncIterator? =
         leaf.updates(of: (any Service).self, search: .ancestors).makeAsyncIterator()
       #expect(try await #require(updates?.next()) == nil)
-      #expect(leaf.placesOfWatchers == [3])
+      #expect(leaf.nodeCountsOfWatchers == [3])
       leaf.removeFromParent()
       middle?.removeFromParent()
       middle = nil
-      #expect(leaf.placesOfWatchers == [2], "the consumer is entered where there is no context any more")
+      #expect(leaf.nodeCountsOfWatchers == [2], "the consumer is entered where there is no context any more")
       // The watcher leaves all its places, one of which would be freed memory.
       updates = nil
     }

@@ -18,23 +18,23 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { Records.note(self, nil, &garbage) }
+    if UDIRecording.isOn { RemovedBindingLog.note(self, nil, &garbage) }
     takeOut(&garbage)
   }
 
   /// Takes the binding out of its context because its instance is bound in another one now.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { Records.note(self, .withdrawn(other.site), &garbage) }
+    if UDIRecording.isOn { RemovedBindingLog.note(self, .withdrawn(other.site), &garbage) }
     takeOut(&garbage)
   }
 
-  init(_ offer: borrowing Offer, binder: Binder) {
-    let (identity, token) = TypeIdentity.andToken(of: offer.type)
+  init(_ request: borrowing BindRequest, binder: Binder) {
+    let (identity, token) = TypeIdentity.andToken(of: request.type)
     self.binder = binder
-    isMulti = offer.isMulti
+    isMulti = request.isMulti
     super.init(
-      .binding, offer.form, key: .of(identity, offer.name), isExact: token.isExact, offer.reach, offer.site)
+      .binding, request.form, key: .of(identity, request.name), isExact: token.isExact, request.reach, request.site)
   }
 }
 
@@ -63,24 +63,24 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   let maker: Unretained<UDIAttachment>?
   /// The class of the bound object, which cannot be asked for it any more when it is dead. Nil while nothing is recorded.
   let objectType: Any.Type?
-  private let details: Offer.Metadata?
+  private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
 
-  init(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment?) {
+  init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
-    objectType = UDIRecording.isOn ? offer.form.borrowed.read { Swift.type(of: $0) } : nil
-    details = offer.metadata
-    super.init(offer, binder: binder)
+    objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
+    details = request.metadata
+    super.init(request, binder: binder)
   }
 }
 
 extension Binding {
-  /// Makes the binding of an offer.
+  /// Makes the binding of a request.
   ///
   /// - Parameter maker: Whose verb it was, where that is another object than the bound one.
-  static func make(_ offer: borrowing Offer, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
-    maker == nil && offer.metadata == nil && !UDIRecording.isOn
-      ? Binding(offer, binder: binder) : DetailedBinding(offer, binder: binder, maker: maker)
+  static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
+    maker == nil && request.metadata == nil && !UDIRecording.isOn
+      ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
   }
 
   /// Calls `body` with the object whose verb made it, where that is another one than the bound one.
@@ -121,12 +121,12 @@ extension Binding {
     let address = form.address
     let me = Unretained(self)
     let hasOthers: Bool
-    if let place = unsafe Tree.instances.find(address) {
+    if let found = unsafe Tree.instances.find(address) {
       hasOthers = true
-      let second = place.element.first
+      let second = found.element.first
       nextOfInstance = second
       second.object.previousOfInstance = me
-      place.element = InstanceChain(key: address, first: me)
+      found.element = InstanceChain(key: address, first: me)
     } else {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
@@ -140,8 +140,8 @@ extension Binding {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance
     } else if let next = nextOfInstance {
-      if let place = unsafe Tree.instances.find(form.address) {
-        place.element = InstanceChain(key: form.address, first: next)
+      if let found = unsafe Tree.instances.find(form.address) {
+        found.element = InstanceChain(key: form.address, first: next)
       }
     } else {
       unsafe Tree.instances.remove(form.address)

@@ -87,7 +87,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     set { unsafe uncheckedIsFromSetUp = newValue }
   }
 
-  /// Whether a look for a watcher brought it into its context, see `Tidings`. Under the tree lock.
+  /// Whether a look for a watcher brought it into its context, see `ChangeKind`. Under the tree lock.
   final var comesFromLook: Bool {
     get { unsafe uncheckedComesFromLook }
     set { unsafe uncheckedComesFromLook = newValue }
@@ -111,7 +111,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// An instance, where a lookup cannot hand one out itself: made, or taken out of its box.
   ///
   /// - Returns: Nil if the entry has left its context meanwhile: to be looked up again.
-  func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? { nil }
+  func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// Whether it is a `Factory` of this very type, which writes what it makes to where a lookup wants it.
   final func isFactory(of type: Any.Type) -> Bool {

@@ -39,9 +39,9 @@ extension Node {
     binding.serial = nextSerial
     nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { Records.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
+    if UDIRecording.isOn { RemovedBindingLog.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
-    Tree.telling(.of(binding)) {
+    Tree.notifying(.of(binding)) {
       setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
     }
     if let replaced {
@@ -98,6 +98,6 @@ extension Binding {
     self.node = nil
     if let entry = node.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
     delist()
-    Tree.telling(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
+    Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }
 }

@@ -58,8 +58,8 @@ extension Node {
       fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
     }
     defer {
-      if child.sleep.isEmpty { child.tellWatchersAboveOfSetUps() } else { child.tellWatchersOfSetUp() }
-      if child.isWatched { child.tellWatchersOfMove() }
+      if child.pendingSetUps.isEmpty { child.notifyWatchersAboveOfSetUps() } else { child.notifyWatchersOfSetUp() }
+      if child.isWatched { child.notifyWatchersOfMove() }
     }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
@@ -90,10 +90,10 @@ extension Node {
     child.hasLostParent = true
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
-    if child.isWatched { child.tellWatchersOfMove() }
+    if child.isWatched { child.notifyWatchersOfMove() }
     // In steps of a table's growth, and not for large ones, whose tables are of another kind.
     var keys = child.slots.count
-    if !child.sleep.isEmpty { keys -= child.setUpSlotCount }
+    if !child.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.heldContext.take() {
       child.rememberWithoutParent(context)
@@ -192,7 +192,7 @@ extension Node {
         entry.binding.delist()
       }
       if !providers.isEmpty { storages = dropProviders(&garbage) }
-      if hasRarities { dropRarities(&garbage) }
+      if hasExtras { dropExtras(&garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
         // Waits for lookups that came up from a child before it was cut off.
@@ -207,7 +207,7 @@ extension Node {
   }
 
   /// Lets go of what few contexts have.
-  private func dropRarities(_ garbage: inout Garbage) {
+  private func dropExtras(_ garbage: inout Garbage) {
     if let setUp {
       setUp.node = nil
       garbage.add(setUp)
@@ -246,7 +246,7 @@ extension Node {
       child.hasLostParent = true
       child.previousSibling = nil
       child.nextSibling = nil
-      if child.isWatched { child.tellWatchersOfMove() }
+      if child.isWatched { child.notifyWatchersOfMove() }
       if let context = child.heldContext.take() {
         child.rememberWithoutParent(context)
         children.append(context)

@@ -32,8 +32,8 @@ extension Node {
       slot.element.isSingle = slot.element.children.isEmpty
       return SlotChange(from: before, to: slot.element.state)
     }
-    if key <= SetUp.Keys.lastID { updateSleep() }
-    if isWatched { tellWatchers(of: key, .here) }
+    if key <= SetUp.Keys.lastID { updatePendingSetUps() }
+    if isWatched { notifyWatchers(of: key, .here) }
     if !isScope { propagate(key, change) }
   }
 
@@ -41,7 +41,7 @@ extension Node {
   ///
   /// - Parameter known: A child whose slot's state is known already.
   private func followChildren(
-    _ slot: CompactTable<Slot>.Place, _ known: (child: Node, state: SlotState)? = nil
+    _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: SlotState)? = nil
   ) -> SlotState {
     let key = slot.element.key
     guard let first = slot.element.children.first else {
@@ -102,8 +102,8 @@ extension Node {
       let sequence = child.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
-      if key <= SetUp.Keys.lastID { parent.updateSleep() }
-      if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: key, .below) }
+      if key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
+      if parent.isWatched, change.isOfAnswer { parent.notifyWatchers(of: key, .below) }
       child = parent
     }
   }
@@ -120,12 +120,12 @@ extension Node {
     slots.forEach { slot in
       let state = slot.state
       // Where nobody watches, the entry is not looked at: it is mostly not in the cache.
-      let tidings = unsafe Watcher.count > 0 ? slot.best.read { Tidings.of($0) } : .change
-      Tree.telling(tidings) {
+      let kind = unsafe Watcher.count > 0 ? slot.best.read { ChangeKind.of($0) } : .answer
+      Tree.notifying(kind) {
         let change = parent.update(
           slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
-        if slot.key <= SetUp.Keys.lastID { parent.updateSleep() }
-        if parent.isWatched, change.isOfAnswer { parent.tellWatchers(of: slot.key, .below) }
+        if slot.key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
+        if parent.isWatched, change.isOfAnswer { parent.notifyWatchers(of: slot.key, .below) }
         parent.propagate(slot.key, change)
       }
     }

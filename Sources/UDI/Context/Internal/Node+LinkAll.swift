@@ -219,7 +219,7 @@ final class FoundDependencies {
       if node?.ownEntry(entry.keyID) != nil { hasUncovered = true }
       return nil
     case .owned:
-      guard let object = unsafe unsafeDowncast(entry, to: MadeEntry.self).owned else { return nil }
+      guard let object = unsafe unsafeDowncast(entry, to: InstanceEntry.self).owned else { return nil }
       return .object(object, entry.form, isExact: entry.registered.fits(lookup))
     case .boxed, .provider, .graphProvider:
       return .provided(entry)

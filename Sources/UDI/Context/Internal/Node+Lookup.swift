@@ -15,7 +15,7 @@ enum LookupAnswer {
   /// Found dead, or perhaps of another key: to be looked up again, with no lock held.
   case dead
   /// A set-up block has to run before: to be looked up again after that.
-  case asleep
+  case setUpPending
 }
 
 /// What a lookup searches for: an id, and a test of whether what has that id is what was meant.
@@ -100,7 +100,7 @@ extension Node {
   ) -> LookupAnswer {
     guard let key = KeyNames.identity(TypeIdentity.of(type), name) else {
       // A set-up block above may be the first to use it.
-      return mustWake(search) ? .asleep : .nothing
+      return mustRunSetUps(search) ? .setUpPending : .nothing
     }
     // As long as the key is retained no other name can be given its id.
     defer { withExtendedLifetime(key) {} }
@@ -118,9 +118,9 @@ extension Node {
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard sleep.isEmpty else {
+    guard pendingSetUps.isEmpty else {
       lock.unlock()
-      return .asleep
+      return .setUpPending
     }
     // Every search begins with the context itself, so which one it is matters only where that has nothing.
     guard let slot = slots.find(key.id), slot.element.depth == 0 || looksBelow(search) else {
@@ -145,9 +145,9 @@ extension Node {
         Schedule.reached(.climbing)
         node.lock.unlock()
         node = parent
-        if node.sleep.contains(.own) {
+        if node.pendingSetUps.contains(.own) {
           node.lock.unlock()
-          return .asleep
+          return .setUpPending
         }
         if let slot = node.slots.find(key.id), slot.element.depth == 0 {
           let answer = slot.element.best.read { unsafe $0.answer(key, form, into: memory) }
@@ -246,7 +246,7 @@ extension Entry {
 
   @inline(__always)
   private func answerOwned(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: MadeEntry.self).owned else {
+    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
       return kind == .graphProvider ? unsafe answerFromGraph(lookup, into: memory) : .provided(self)
     }
     guard registered.fits(lookup) else {

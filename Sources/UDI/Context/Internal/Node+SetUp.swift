@@ -3,12 +3,12 @@ extension Node {
   ///
   /// - Parameter key: The key's id, if it has one; asked again each time, because a block may be the first to use a name.
   @inline(never)
-  func answerWaking(
+  func answerAfterSetUp(
     _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     while true {
-      wake(context, search, key)
+      runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
       let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
       // What was dead is gone, and behind it may be a set-up that was not reached before.
@@ -36,10 +36,12 @@ extension Node {
   ///   - context: This node's context.
   ///   - key: What is looked up; nil for anything.
   /// - Complexity: For `.descendants` O(levels × log siblings) for each set-up that runs, whatever else the tree holds.
-  func wake(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) { wake(context, search) { key } }
+  func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) {
+    runPendingSetUps(context, search) { key }
+  }
 
-  private func wake(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
-    guard mustWake(search) else { return }
+  private func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
+    guard mustRunSetUps(search) else { return }
     let keys: SetUp.Keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
     var passedBy = PassedBy()
     while let next = nextPending(context, search, for: key(), keys, passedBy) {
@@ -48,16 +50,16 @@ extension Node {
   }
 
   /// Whether a set-up is pending in a context that a lookup may come to. No lock is held.
-  func mustWake(_ search: UDISearch?) -> Bool {
+  func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
-    var isPending = !sleep.isEmpty
+    var isPending = !pendingSetUps.isEmpty
     if !isPending, direction(of: search).looksAbove {
       while !isPending, let parent = node.parent {
         parent.lock.lock()
         node.lock.unlock()
         node = parent
-        isPending = node.sleep.contains(.own)
+        isPending = node.pendingSetUps.contains(.own)
       }
     }
     node.lock.unlock()
@@ -173,7 +175,7 @@ enum LeftBySetUp {
 extension Node {
   /// Whether this thread is in the middle of a set-up block of this context. Under the tree lock.
   @inline(__always)
-  var isSetUpByThisThread: Bool { hasRarities && runsSetUpOnThisThread }
+  var isSetUpByThisThread: Bool { hasExtras && runsSetUpOnThisThread }
 
   @inline(never)
   private var runsSetUpOnThisThread: Bool {
@@ -199,7 +201,7 @@ extension UDIContext {
   /// Adds a set-up block.
   func add(_ block: SetUp.Block) {
     PerThread.prepare()
-    change { node, _ in node.fallAsleep(block) }
+    change { node, _ in node.addSetUp(block) }
   }
 
   /// Runs the set-up blocks that may run here, or waits while another thread runs one. Not if this thread is in the middle of one, or
@@ -208,8 +210,8 @@ extension UDIContext {
   /// - Returns: Whether one has run.
   fileprivate func runSetUp() -> Bool {
     enum Task {
-      case run(SetUp, SetUp.Block, Creation)
-      case wait(Gate, Creation)
+      case run(SetUp, SetUp.Block, SharedCreation)
+      case wait(Gate, SharedCreation)
     }
     let resolution = PerThread.resolution.object
     var hasRun = false

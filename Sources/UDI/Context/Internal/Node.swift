@@ -18,7 +18,7 @@ struct Node: Hashable, @unchecked Sendable {
     var parent: Node?
     var slots = CompactTable<Slot>()
     var search: UDISearch
-    var sleep: Sleep = []
+    var pendingSetUps: PendingSetUps = []
 
     init(search: UDISearch) { self.search = search }
   }
@@ -41,7 +41,7 @@ struct Node: Hashable, @unchecked Sendable {
     var nextChildSequence: UInt64 = 0
     var childrenByTag = CompactTable<TaggedNode>()
     var heldContext: UDIContext?
-    var rarities: Rarities?
+    var extras: NodeExtras?
     weak var rootContext: UDIContext?
     // Last, because siblings write them.
     var previousSibling: Node?
@@ -139,9 +139,9 @@ extension Node {
 
   /// Whether set-up blocks have to run before some lookup.
   @inline(__always)
-  var sleep: Sleep {
-    get { unsafe shared.pointee.sleep }
-    nonmutating set { unsafe shared.pointee.sleep = newValue }
+  var pendingSetUps: PendingSetUps {
+    get { unsafe shared.pointee.pendingSetUps }
+    nonmutating set { unsafe shared.pointee.pendingSetUps = newValue }
   }
 
   /// The search of lookups that name none.
@@ -167,63 +167,63 @@ extension Node {
     nonmutating _modify { yield unsafe &edges.pointee.providers }
   }
 
-  var hasRarities: Bool { unsafe edges.pointee.rarities != nil }
+  var hasExtras: Bool { unsafe edges.pointee.extras != nil }
 
   /// What few contexts have, made when one gets it.
-  private var rarities: Rarities {
-    if let present = unsafe edges.pointee.rarities { return present }
-    let new = Rarities()
-    unsafe edges.pointee.rarities = new
+  private var extras: NodeExtras {
+    if let present = unsafe edges.pointee.extras { return present }
+    let new = NodeExtras()
+    unsafe edges.pointee.extras = new
     return new
   }
 
   /// The lifetime of what is registered without one; nil for `.unique`. A thread that installs modules has one of its own.
   var defaultLifetime: DefaultLifetime? {
-    get { unsafe edges.pointee.rarities?.defaultLifetime }
+    get { unsafe edges.pointee.extras?.defaultLifetime }
     nonmutating set {
-      if newValue != nil || hasRarities { rarities.defaultLifetime = newValue }
+      if newValue != nil || hasExtras { extras.defaultLifetime = newValue }
     }
   }
 
   /// The modules that are being installed: of each thread the innermost one last.
   var installations: [Installation] {
-    _read { yield rarities.installations }
-    nonmutating _modify { yield &rarities.installations }
+    _read { yield extras.installations }
+    nonmutating _modify { yield &extras.installations }
   }
 
   /// The modules that are installed.
   var modules: [InstalledModule] {
-    _read { yield rarities.modules }
-    nonmutating _modify { yield &rarities.modules }
+    _read { yield extras.modules }
+    nonmutating _modify { yield &extras.modules }
   }
 
   /// The context's set-up blocks, until they have run.
   var setUp: SetUp? {
-    get { unsafe edges.pointee.rarities?.setUp }
-    nonmutating set { if newValue != nil || hasRarities { rarities.setUp = newValue } }
+    get { unsafe edges.pointee.extras?.setUp }
+    nonmutating set { if newValue != nil || hasExtras { extras.setUp = newValue } }
   }
 
   /// The context's rules, if it has some.
   var rules: RuleBook? {
-    get { unsafe edges.pointee.rarities?.rules }
-    nonmutating set { if newValue != nil || hasRarities { rarities.rules = newValue } }
+    get { unsafe edges.pointee.extras?.rules }
+    nonmutating set { if newValue != nil || hasExtras { extras.rules = newValue } }
   }
 
   /// Whether a test has put something in front of what the context has. Tests alone do, so all are asked first.
   @inline(__always)
-  var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && hasRarities && !overrides.isEmpty }
+  var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && hasExtras && !overrides.isEmpty }
 
   /// What tests have put in the place of what the context has, the last one of a key first in force.
   var overrides: [Substitute] {
-    _read { yield rarities.overrides }
-    nonmutating _modify { yield &rarities.overrides }
+    _read { yield extras.overrides }
+    nonmutating _modify { yield &extras.overrides }
   }
 
-  /// What `Records` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given twice, as
-  /// addresses are.
-  var diaryNumber: UInt {
-    get { unsafe edges.pointee.rarities?.diaryNumber ?? 0 }
-    nonmutating set { rarities.diaryNumber = newValue }
+  /// What `RemovedBindingLog` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given
+  /// twice, as addresses are.
+  var logNumber: UInt {
+    get { unsafe edges.pointee.extras?.logNumber ?? 0 }
+    nonmutating set { extras.logNumber = newValue }
   }
 
   /// Whether nothing can be bound or registered here.
@@ -255,14 +255,14 @@ extension Node {
 
   /// Those whose lookups begin here.
   var watchers: Watchers {
-    _read { yield rarities.watchers }
-    nonmutating _modify { yield &rarities.watchers }
+    _read { yield extras.watchers }
+    nonmutating _modify { yield &extras.watchers }
   }
 
   /// Those whose lookups begin further down and may climb to here. Apart, so that what happens below does not go through them.
   var climbers: Watchers {
-    _read { yield rarities.climbers }
-    nonmutating _modify { yield &rarities.climbers }
+    _read { yield extras.climbers }
+    nonmutating _modify { yield &extras.climbers }
   }
 
   /// The serial number of the next entry, which orders what is bound here.
@@ -354,7 +354,7 @@ enum ContextNoting: UInt8 {
 }
 
 /// What few contexts have: behind a reference, so that all others are small. Under the tree lock.
-private final class Rarities {
+private final class NodeExtras {
   private var ownDefaultLifetime: DefaultLifetime?
   var installations: [Installation] = []
   var modules: [InstalledModule] = []
@@ -362,7 +362,7 @@ private final class Rarities {
   var rules: RuleBook?
   var watchers = Watchers()
   var climbers = Watchers()
-  var diaryNumber: UInt = 0
+  var logNumber: UInt = 0
   var overrides: [Substitute] = []
 
   var defaultLifetime: DefaultLifetime? {

@@ -1,11 +1,11 @@
 /// Which set-up blocks have to run before a lookup: kept true to the slots for pending set-ups, so that one load tells whether
 /// there are any.
-struct Sleep: OptionSet {
+struct PendingSetUps: OptionSet {
   let rawValue: UInt8
   /// The context's own.
-  static let own = Sleep(rawValue: 1)
+  static let own = PendingSetUps(rawValue: 1)
   /// Some context's below: before a lookup that goes down.
-  static let below = Sleep(rawValue: 2)
+  static let below = PendingSetUps(rawValue: 2)
 }
 
 /// A context's set-up blocks that have not run yet.
@@ -17,7 +17,7 @@ final class SetUp: Entry, @unchecked Sendable {
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
-    /// Whether a look for a watcher added it, see `Tidings`.
+    /// Whether a look for a watcher added it, see `ChangeKind`.
     var comesFromLook = false
 
     /// - Parameters:
@@ -38,7 +38,7 @@ final class SetUp: Entry, @unchecked Sendable {
   /// How many of them may run on the main actor alone.
   private var mainActorCount = 0
   /// While one of them runs: what other threads wait for.
-  private(set) var running: Creation?
+  private(set) var running: SharedCreation?
   /// Whether that one may run on the main actor alone.
   private var runsOnMainActor = false
   /// The keys that it is in the index under.
@@ -56,18 +56,18 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   /// Takes out the first block that may run here.
-  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, Creation)? {
+  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, SharedCreation)? {
     guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
     let block = blocks.remove(at: index)
     if block.isOnMainActor { mainActorCount -= 1 }
-    let creation = Creation(nil, maker: resolution)
+    let creation = SharedCreation(nil, maker: resolution)
     running = creation
     runsOnMainActor = block.isOnMainActor
     return (block, creation)
   }
 
   /// - Returns: Whether all have run.
-  func end(_ creation: Creation) -> Bool {
+  func end(_ creation: SharedCreation) -> Bool {
     creation.end(.undecided)
     running = nil
     return blocks.isEmpty
@@ -110,14 +110,14 @@ extension SetUp {
 
 extension Node {
   /// Adds a set-up block. Under the tree lock.
-  func fallAsleep(_ block: SetUp.Block) {
+  func addSetUp(_ block: SetUp.Block) {
     let setUp = self.setUp ?? SetUp(self)
     var block = block
     block.comesFromLook = Tree.isLooking
     setUp.add(block)
     self.setUp = setUp
     updateIndex(of: setUp)
-    tellWatchersOfSetUp()
+    notifyWatchersOfSetUp()
   }
 
   /// Puts this node's set-up into the index where it belongs now. Under the tree lock.
@@ -129,16 +129,16 @@ extension Node {
     setUp.keys = new
   }
 
-  /// Makes `sleep` say what the slots do. Under the tree lock.
+  /// Makes `pendingSetUps` say what the slots do. Under the tree lock.
   @inline(never)
-  func updateSleep() {
-    var sleep: Sleep = []
+  func updatePendingSetUps() {
+    var pending: PendingSetUps = []
     for id in SetUp.Keys.ids {
       guard let slot = slots.find(id) else { continue }
-      if slot.element.depth == 0 { sleep.insert(.own) }
-      if !slot.element.children.isEmpty { sleep.insert(.below) }
+      if slot.element.depth == 0 { pending.insert(.own) }
+      if !slot.element.children.isEmpty { pending.insert(.below) }
     }
-    lock.withLock { self.sleep = sleep }
+    lock.withLock { pendingSetUps = pending }
   }
 
   /// How many slots there are for set-ups. Under the tree lock.

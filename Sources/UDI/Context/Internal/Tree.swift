@@ -54,10 +54,10 @@ enum Tree {
   /// Guarded by `lock`: how many providers there have been.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// Guarded by `lock`: who is to be told of the change that is under way, when the lock was given back.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var news: News?
-  /// Guarded by `lock`: what watchers are told of what happens now.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var tidings = Tidings.change
+  /// Guarded by `lock`: who is to be notified of the change that is under way, when the lock was given back.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
+  /// Guarded by `lock`: which kind of change what happens now counts as for watchers.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
 
   /// Guarded by `lock`: how many overrides are in force.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
@@ -75,20 +75,24 @@ enum Tree {
     defer { garbage.release() }
     lock.lock()
     defer {
-      if let news = unsafe news { handOver(news, &garbage) }
+      if let notifications = unsafe notifications { handOver(notifications, &garbage) }
       lock.unlock()
     }
     return try body(&garbage)
   }
 
-  /// Notes that a watcher is to be woken when the lock was given back.
-  static func tell(_ watcher: Watcher) {
-    var tidings = unsafe tidings
-    if tidings == .nothing { return }
+  /// Notes that a watcher is to be notified when the lock was given back.
+  static func notify(_ watcher: Watcher) {
+    var kind = unsafe changeKind
+    if kind == .ignored { return }
     // Whoever causes a change by looking has the new answer; only what is there may have become something else since.
-    if tidings == .change, watcher.looker == currentThread() { tidings = .keeping }
-    let new = (watcher, tidings)
-    if let news = unsafe news { news.watchers.append(new) } else { unsafe news = News(new) }
+    if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
+    let new = (watcher, kind)
+    if let notifications = unsafe notifications {
+      notifications.watchers.append(new)
+    } else {
+      unsafe notifications = Notifications(new)
+    }
   }
 
   /// Whether this thread looks for a watcher, so that what it does to the tree comes from that.
@@ -96,22 +100,22 @@ enum Tree {
     unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
   }
 
-  /// Makes a part of a change of which watchers are told something else than that a lookup may give another answer.
+  /// Makes a part of a change, which watchers are notified of as one of this kind.
   @inline(__always)
-  static func telling(_ other: Tidings, _ body: () -> Void) {
-    let outer = unsafe tidings
+  static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
+    let outer = unsafe changeKind
     // Mostly it is the same, and is not written: memory that is written moves from core to core. This serves the row "two threads, scopes of
     // one context", by 5 %.
-    if outer == other { return body() }
-    unsafe tidings = other
+    if outer == kind { return body() }
+    unsafe changeKind = kind
     body()
-    unsafe tidings = outer
+    unsafe changeKind = outer
   }
 
   @inline(never)
-  private static func handOver(_ present: News, _ garbage: inout Garbage) {
+  private static func handOver(_ present: Notifications, _ garbage: inout Garbage) {
     garbage.add(present)
-    unsafe news = nil
+    unsafe notifications = nil
   }
 }
 

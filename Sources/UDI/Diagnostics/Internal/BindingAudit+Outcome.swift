@@ -31,7 +31,7 @@ extension BindingAudit {
     package let isContextAlive: Bool
     /// The call of `attached(to:)`, or the registration of the provider that made the object; nil where
     /// `attachedContext` was set.
-    package let place: (fileID: String, line: Int)?
+    package let site: (fileID: String, line: Int)?
   }
 
   /// What may live on.
@@ -192,7 +192,7 @@ extension BindingAudit.Survivor {
     }
     attachments = notes.filter { $0.key == nil }.map { note in
       BindingAudit.Attachment(
-        path: note.path, isContextAlive: note.context != nil, place: note.site.map { ($0.fileID, $0.line) })
+        path: note.path, isContextAlive: note.context != nil, site: note.site.map { ($0.fileID, $0.line) })
     }
     contextPath = living.subject.contextPath
     providers = contextPath.flatMap { living.context?.registeredProviders(below: $0) } ?? []
@@ -233,8 +233,8 @@ extension UDIContext {
         var providers: [Provider] = []
         // An alias has no factory of its own.
         element.node.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
-        let place = path + element.node.fullPath.dropFirst(depth)
-        return providers.sorted { $0.serial < $1.serial }.map { ($0.key, place, $0.site) }
+        let path = path + element.node.fullPath.dropFirst(depth)
+        return providers.sorted { $0.serial < $1.serial }.map { ($0.key, path, $0.site) }
       }
     }
     return found.map { BindingAudit.Registration($0, in: $1, isContextAlive: true, $2) }
@@ -247,9 +247,9 @@ extension Node {
   /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for those in the
   /// user's storages.
   func forEachOwned(_ body: (AnyObject) -> Void) {
-    providers.forEach { place in
-      if let owned = place.provider.shown?.owned { body(owned) }
-      place.provider.forEachOwned(body)
+    providers.forEach { entry in
+      if let owned = entry.provider.shown?.owned { body(owned) }
+      entry.provider.forEachOwned(body)
     }
   }
 }

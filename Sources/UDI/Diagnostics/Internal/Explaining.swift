@@ -12,7 +12,7 @@ extension UDIContext {
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
     let survey = withNode { node in
-      node.wake(self, search, for: key.id)
+      node.runPendingSetUps(self, search, for: key.id)
       return change { node, garbage in node.survey(key, search, limit: limit, &garbage) }
     }
     let contexts = survey.contexts.map { context in
@@ -38,7 +38,7 @@ extension Survey {
     }
     for (path, findings) in contexts {
       guard let gone = decisive(findings.filter { $0.key === key && !$0.answers }) else { continue }
-      let place = UDIExplanation.Place(Place(path: path, finding: gone))
+      let place = UDIExplanation.Place(Survey.Location(path: path, finding: gone))
       switch gone.kind {
       case .replaced: return .replaced(place)
       case .withdrawn: return .withdrawn(place)
@@ -48,7 +48,7 @@ extension Survey {
     let names = contexts.flatMap(\.findings).filter { $0.key !== key && $0.answers }.map { $0.key.name?.description }
     if !names.isEmpty { return .otherNames(Set(names).sorted { ($0 ?? "") < ($1 ?? "") }) }
     let other = candidates.first { $0.satisfies(conforms) { made in isKind(made, of: type) } }
-    if let other { return .otherType(.init(other.place)) }
+    if let other { return .otherType(.init(other.location)) }
     guard let outside else { return isRemoved ? .contextRemoved : .notRegistered }
     return outside.scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
@@ -61,8 +61,8 @@ extension Survey {
   }
 
   /// What would keep a provider from making, as far as that can be known before.
-  private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
-    let finding = place.finding
+  private func failure(of location: Location, _ arguments: [Any]) -> UDIExplanation.Cause? {
+    let finding = location.finding
     guard let provider = finding.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
@@ -75,7 +75,7 @@ extension Survey {
     }
     if !provider.isolation.isHere { return .isolatedElsewhere(provider.isolation.name) }
     switch finding.failure?.reason {
-    case .threw(let message): return .failed(.init(place), message: message)
+    case .threw(let message): return .failed(.init(location), message: message)
     case .returnedNil: return .factoryReturnedNil
     case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).text)
     case nil: return nil
@@ -118,7 +118,7 @@ extension UDIExplanation {
 }
 
 extension UDIExplanation.Place {
-  fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.finding)) }
+  fileprivate init(_ location: Survey.Location) { self.init(path: location.path, finding: .init(location.finding)) }
 }
 
 extension UDIExplanation.Finding {

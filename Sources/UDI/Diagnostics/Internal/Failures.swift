@@ -78,11 +78,11 @@ extension Provider {
   }
 
   /// Reports a value that should have been kept weakly.
-  final func reportWeakValue(_ made: Made) {
+  final func reportWeakValue(_ instance: Instance) {
     UDIReporter.current.report(
       .valueHeldWeakly,
       """
-      The factory of \(key) made a \(type(of: made.anyValue)), a value, under the lifetime "\(lifetime.name)": only class \
+      The factory of \(key) made a \(type(of: instance.anyValue)), a value, under the lifetime "\(lifetime.name)": only class \
       instances can be kept weakly, so it is made anew at every link. Register it as `.context` or `.unique`.
       """, at: site)
   }

@@ -26,9 +26,9 @@ extension UDILinkError {
 
   /// The same, asked for as a parameter of an initialiser.
   ///
-  /// - Parameter place: Its place among the parameters, from 1.
-  func asked(asParameter place: Int) -> UDILinkError {
-    UDILinkError(explanation: explanation, chain: chain, parameter: place)
+  /// - Parameter position: Its position among the parameters, from 1.
+  func asked(asParameter position: Int) -> UDILinkError {
+    UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
   /// The same, seen by the object that asked, if there was one.

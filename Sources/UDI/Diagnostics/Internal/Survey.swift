@@ -29,7 +29,7 @@ struct Survey {
     }
   }
 
-  struct Place {
+  struct Location {
     let path: [String]
     let finding: Finding
     /// The path of the scope that it stands in, where that is why a lookup does not find it.
@@ -51,30 +51,30 @@ struct Survey {
   /// How many others had something.
   private(set) var omittedCount = 0
   fileprivate(set) var isAbridged = false
-  private(set) var answer: Place?
-  private(set) var equallyNear: [Place] = []
+  private(set) var answer: Location?
+  private(set) var equallyNear: [Location] = []
   private(set) var equallyNearCount = 0
-  fileprivate(set) var outside: Place?
+  fileprivate(set) var outside: Location?
   /// What is under other types and may be what was meant.
   private(set) var candidates: [Candidate] = []
 
   /// An object under another type, or what a provider under another type makes.
   struct Candidate {
-    let place: Place
+    let location: Location
     /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
     private let owner: AnyObject?
     private let isOwned: Bool
     private let madeType: Any.Type?
 
-    fileprivate init(_ object: AnyObject, _ entry: Entry, _ place: Place) {
-      self.place = place
+    fileprivate init(_ object: AnyObject, _ entry: Entry, _ location: Location) {
+      self.location = location
       isOwned = entry.reach == .mainActor
       owner = isOwned ? ActorOwned(onMainActor: object) : object
       madeType = nil
     }
 
-    fileprivate init(of madeType: Any.Type, _ place: Place) {
-      self.place = place
+    fileprivate init(of madeType: Any.Type, _ location: Location) {
+      self.location = location
       isOwned = false
       owner = nil
       self.madeType = madeType
@@ -109,7 +109,7 @@ struct Survey {
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
-    for record in Records.of(key, in: node).prefix(3) {
+    for record in RemovedBindingLog.of(key, in: node).prefix(3) {
       let survivor = record.object
       if let survivor {
         Schedule.reached(.loadedToLook)
@@ -125,11 +125,11 @@ struct Survey {
       } else if candidates.count < Self.enoughCandidates,
         let finding = node.ownFindings(other.key, &garbage).first(where: \.answers)
       {
-        let place = Place(path: node.fullPath, finding: finding)
+        let location = Location(path: node.fullPath, finding: finding)
         if let object = other.presentObject {
-          candidates.append(Candidate(object, other, place))
+          candidates.append(Candidate(object, other, location))
         } else if let provider = finding.provider {
-          candidates.append(Candidate(of: provider.madeType, place))
+          candidates.append(Candidate(of: provider.madeType, location))
         }
       }
     }
@@ -141,14 +141,14 @@ struct Survey {
       omittedCount += 1
     }
     guard let answering else { return }
-    guard answer != nil else { return answer = Place(path: node.fullPath, finding: answering) }
+    guard answer != nil else { return answer = Location(path: node.fullPath, finding: answering) }
     equallyNearCount += 1
-    if equallyNear.count < Self.shownInOrder { equallyNear.append(Place(path: node.fullPath, finding: answering)) }
+    if equallyNear.count < Self.shownInOrder { equallyNear.append(Location(path: node.fullPath, finding: answering)) }
   }
 }
 
 extension Survey.Finding {
-  fileprivate init(_ record: Record, of key: KeyIdentity, isSurvivor: Bool) {
+  fileprivate init(_ record: RemovedBinding, of key: KeyIdentity, isSurvivor: Bool) {
     let (kind, endedBy): (UDIExplanation.Finding.Kind, CallSite?) =
       switch record.end {
       case .died: (.dead, nil)
@@ -166,7 +166,7 @@ extension Entry {
   fileprivate final var presentObject: AnyObject? {
     switch kind {
     case .binding: object
-    case .observed, .owned: (self as? MadeEntry)?.made?.object
+    case .observed, .owned: (self as? InstanceEntry)?.instance?.object
     case .boxed, .setUp, .provider, .graphProvider: nil
     }
   }
@@ -220,9 +220,9 @@ extension Node {
   /// What this node has under a key, dead or alive.
   fileprivate func ownFindings(_ key: KeyIdentity, _ garbage: inout Garbage) -> [Survey.Finding] {
     var findings: [Survey.Finding] = []
-    if let substitute = override(key.id), let made = substitute.made {
-      garbage.add(made.object, of: substitute)
-      let madeType = made.isBox ? substitute.maker.madeType : type(of: made.object)
+    if let substitute = override(key.id), let instance = substitute.instance {
+      garbage.add(instance.object, of: substitute)
+      let madeType = instance.isBox ? substitute.maker.madeType : type(of: instance.object)
       findings.append(
         .init(kind: .override, key: key, site: substitute.site, reach: substitute.reach, objectType: madeType))
     }
@@ -240,40 +240,40 @@ extension Node {
     }
     if let provider = provider(key.id) {
       garbage.add(provider)
-      let made = provider.shown?.made
-      let madeType = made.map { $0.isBox ? provider.madeType : type(of: $0.object) }
+      let instance = provider.shown?.instance
+      let madeType = instance.map { $0.isBox ? provider.madeType : type(of: $0.object) }
       findings.append(
         .init(
-          kind: made == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
+          kind: instance == nil ? .provider : .kept, key: key, site: provider.site, reach: provider.reach,
           objectType: madeType,
           provider: provider, failure: provider.failure))
-      if let made {
+      if let instance {
         Schedule.reached(.loadedToLook)
-        garbage.add(made.object, of: provider)
+        garbage.add(instance.object, of: provider)
       }
     }
     return findings
   }
 
-  /// The nearest place that has something under a key, where nothing is that a search from here would find: down from here, unless
+  /// The nearest location that has something under a key, where nothing is that a search from here would find: down from here, unless
   /// that is where it looks, then down from the parent, and so on; in the scopes there after what is in none.
   ///
   /// - Parameter limit: At how many contexts to look for scopes at most.
   /// - Complexity: O(depth), and O(contexts) for scopes, of which the index tells nothing.
   private func nearestOutside(
     _ key: KeyIdentity, _ search: UDISearch, limit: Int, _ garbage: inout Garbage
-  ) -> Survey.Place? {
+  ) -> Survey.Location? {
     var rest = limit
     var visited: Node?
     var next: Node? = self
     while let node = next {
-      if node != self || !search.looksBelow, let place = node.nearestPlace(key, &garbage) { return place }
+      if node != self || !search.looksBelow, let location = node.nearestLocation(key, &garbage) { return location }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let element = nodes.next() {
         guard element.node != node, element.node.isScope else { continue }
-        guard var place = element.node.nearestPlace(key, &garbage) else { continue }
-        place.scopePath = element.node.fullPath
-        return place
+        guard var location = element.node.nearestLocation(key, &garbage) else { continue }
+        location.scopePath = element.node.fullPath
+        return location
       }
       rest = nodes.rest
       visited = node
@@ -282,12 +282,12 @@ extension Node {
     return nil
   }
 
-  /// The place of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
-  private func nearestPlace(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Place? {
+  /// The location of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
+  private func nearestLocation(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Location? {
     while let entry = slots.find(key.id)?.element.best.object {
       garbage.add(entry)
-      if let place = entry.node, let finding = place.ownFindings(key, &garbage).first(where: \.answers) {
-        return Survey.Place(path: place.fullPath, finding: finding)
+      if let node = entry.node, let finding = node.ownFindings(key, &garbage).first(where: \.answers) {
+        return Survey.Location(path: node.fullPath, finding: finding)
       }
       entry.withdraw(&garbage)
       // Only what is dead goes; anything else would be here for ever.

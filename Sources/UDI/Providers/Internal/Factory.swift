@@ -31,7 +31,7 @@ final class Factory: Provider, @unchecked Sendable {
     }
   }
 
-  typealias Completion = (UDIContext, Made) -> Void
+  typealias Completion = (UDIContext, Instance) -> Void
 
   /// - Parameter made: The type that the function makes: the one that the provider is registered as, or a superclass of that.
   init(
@@ -69,14 +69,18 @@ final class Factory: Provider, @unchecked Sendable {
     return type
   }
 
-  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     if let arguments { throw ProviderFailure.arguments(wanted: [], given: arguments.types) }
-    return try made { try write(context, $0) }
+    return try makeInstance { try write(context, $0) }
   }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {
+  override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
     guard let special else { return }
-    if let owned = special.owned { owned.value.complete?(context, made) } else { special.complete?(context, made) }
+    if let owned = special.owned {
+      owned.value.complete?(context, instance)
+    } else {
+      special.complete?(context, instance)
+    }
   }
 
   /// What is called afterwards, without its type.
@@ -85,8 +89,8 @@ final class Factory: Provider, @unchecked Sendable {
   ) -> Completion? {
     guard let complete else { return nil }
     let plain = IsolatedBlock(complete).isolationErased
-    return { context, made in
-      if let dependency = made.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
+    return { context, instance in
+      if let dependency = instance.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
     }
   }
 }
@@ -148,14 +152,14 @@ struct FactoryFunction {
   @inline(__always)
   func call(_ context: UDIContext, returning optional: Any.Type, _ memory: InstanceMemory) throws {
     func call<Result>(returning: Result.Type) throws {
-      let place = unsafe memory.address.assumingMemoryBound(to: Result.self)
+      let pointer = unsafe memory.address.assumingMemoryBound(to: Result.self)
       let erased = Erased(function: function)
       if takesContext {
         let typed = unsafe unsafeBitCast(erased, to: Returning<Result>.self)
-        unsafe place.initialize(to: try typed.function(context))
+        unsafe pointer.initialize(to: try typed.function(context))
       } else {
         let typed = unsafe unsafeBitCast(erased, to: ReturningOfNothing<Result>.self)
-        unsafe place.initialize(to: try typed.function())
+        unsafe pointer.initialize(to: try typed.function())
       }
     }
     try _openExistential(optional, do: call)
@@ -166,11 +170,11 @@ extension Provider {
   /// What a factory makes, without its type.
   ///
   /// - Parameter write: Has the factory write to memory for an optional of the type.
-  fileprivate final func made(_ write: (InstanceMemory) throws -> Void) throws -> Made? {
-    func make<Dependency>(_ type: Dependency.Type) throws -> Made? {
+  fileprivate final func makeInstance(_ write: (InstanceMemory) throws -> Void) throws -> Instance? {
+    func make<Dependency>(_ type: Dependency.Type) throws -> Instance? {
       var found: Dependency?
       try unsafe withUnsafeMutablePointer(to: &found) { try unsafe write(InstanceMemory($0)) }
-      return found.map { Made($0) }
+      return found.map { Instance($0) }
     }
     return try _openExistential(madeType, do: make)
   }
@@ -216,9 +220,9 @@ struct InstanceMemory {
   ///   - type: The subclass that it is registered as.
   /// - Throws: `ProviderFailure.notConvertible` if it was taken back.
   func check(of made: Any.Type, as type: Any.Type) throws {
-    func isOther<Made>(_ made: Made.Type) -> Bool {
+    func isOther<Actual>(_ made: Actual.Type) -> Bool {
       guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }
-      return !write(Made?.none)
+      return !write(Actual?.none)
     }
     if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
   }
@@ -265,7 +269,7 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
   /// Has the factory make an instance of arguments, and writes it to memory, or nil.
   typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
   /// What is called afterwards.
-  typealias Complete = (UDIContext, Made, Arguments) -> Void
+  typealias Complete = (UDIContext, Instance, Arguments) -> Void
 
   let write: Write
   private let completion: Complete?
@@ -285,13 +289,13 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
     super.init(description, wanted: wanted, isFactory: false)
   }
 
-  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+  override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     guard let arguments else { throw ProviderFailure.arguments(wanted: argumentTypes, given: []) }
-    return try made { try write(context, arguments, $0) }
+    return try makeInstance { try write(context, arguments, $0) }
   }
 
-  override func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {
-    if let arguments { completion?(context, made, arguments) }
+  override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
+    if let arguments { completion?(context, instance, arguments) }
   }
 }
 
@@ -303,8 +307,8 @@ extension ArgumentFactory {
     let make = IsolatedFunction(factory).isolationErased
     return { context, arguments, memory in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      let place = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      unsafe place.initialize(to: try make(context, pack.first, repeat each pack.more))
+      let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
     }
   }
 
@@ -321,8 +325,8 @@ extension ArgumentFactory {
     _ complete: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> Complete {
     let complete = IsolatedBlock(complete).isolationErased
-    return { context, made, arguments in
-      guard let dependency = made.value(as: Dependency.self, isExact: true) else { return }
+    return { context, instance, arguments in
+      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
       let pack = arguments.readAgain(as: ArgumentPack<First, repeat each More>.self)
       complete(context, dependency, pack.first, repeat each pack.more)
     }
@@ -357,7 +361,7 @@ struct ArgumentClosures {
 
   /// What they are registered as.
   func provider(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach
   ) -> Provider {
     let isolation =

@@ -26,9 +26,9 @@ final class InstalledModule: @unchecked Sendable {
   let value: AnyHashable?
   private let isAnyOfType: Bool
   /// While a thread installs it: what others wait for.
-  fileprivate var creation: Creation?
+  fileprivate var creation: SharedCreation?
 
-  fileprivate init(_ type: Any.Type, _ identity: ModuleIdentity, _ creation: Creation) {
+  fileprivate init(_ type: Any.Type, _ identity: ModuleIdentity, _ creation: SharedCreation) {
     self.type = ObjectIdentifier(type)
     self.creation = creation
     switch identity {
@@ -97,7 +97,7 @@ extension UDIContext {
       case skip(InstalledModule)
       case compare([InstalledModule])
     }
-    let new = InstalledModule(type, identity, Creation(nil, maker: thread))
+    let new = InstalledModule(type, identity, SharedCreation(nil, maker: thread))
     var compared: [InstalledModule] = []
     while true {
       let step = change { node, garbage -> Step in
@@ -132,7 +132,7 @@ extension UDIContext {
 
   /// Waits until another thread has installed a module; not where that would never end.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
-    let waiting = Tree.change { _ -> (gate: Gate, creation: Creation)? in
+    let waiting = Tree.change { _ -> (gate: Gate, creation: SharedCreation)? in
       guard let creation = module.creation, let gate = try? creation.prepareToWait(thread) else { return nil }
       return (gate, creation)
     }

@@ -17,15 +17,15 @@ extension Node {
     }
     let expected = Int(parent?.expectedKeys ?? 1)
     let old: Provider?
-    if let place = providers.find(provider.keyID) {
-      old = place.element.provider
-      place.element.provider = provider
+    if let found = providers.find(provider.keyID) {
+      old = found.element.provider
+      found.element.provider = provider
     } else {
       old = nil
       providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
     if bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      Tree.telling(.of(provider)) {
+      Tree.notifying(.of(provider)) {
         if provider.hasMade {
           setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
         } else {
@@ -33,8 +33,8 @@ extension Node {
         }
       }
     }
-    if provider.hasMade, let made = provider.shown, made.kind == .owned {
-      BindingAudit.note(made.owned, made, self, &garbage)
+    if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
+      BindingAudit.note(entry.owned, entry, self, &garbage)
     }
     guard let old else { return [] }
     return retire(old, &garbage)
@@ -44,9 +44,9 @@ extension Node {
   ///
   /// - Returns: The user's storages to be reset when the lock was given back.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
-    guard let place = providers.find(provider.keyID), place.element.provider === provider else { return [] }
+    guard let found = providers.find(provider.keyID), found.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
-    Tree.telling(.of(provider)) { showProvided(provider.key) }
+    Tree.notifying(.of(provider)) { showProvided(provider.key) }
     return retire(provider, &garbage)
   }
 

@@ -19,7 +19,7 @@ package final class Override: Sendable {
       Provider.Description(
         type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
         completes: false), FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
-    substitute = Substitute(Made(value), provider)
+    substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
       guard !node.isInert else { return }
       substitute.node = node
@@ -44,15 +44,15 @@ package final class Override: Sendable {
 }
 
 /// What an override gives, as an entry.
-final class Substitute: MadeEntry, @unchecked Sendable {
+final class Substitute: InstanceEntry, @unchecked Sendable {
   // Unchecked: it adds a constant.
 
   /// Held here, because an entry does not hold its provider.
   private let provider: Provider
 
-  fileprivate init(_ made: Made, _ provider: Provider) {
+  fileprivate init(_ instance: Instance, _ provider: Provider) {
     self.provider = provider
-    super.init(made, provider, isWeak: false, origin: nil)
+    super.init(instance, provider, isWeak: false, origin: nil)
   }
 
   override func makes(_ type: Any.Type) -> Bool { provider.makes(type) }

@@ -4,12 +4,12 @@ import Synchronization
 extension Provider {
   /// An instance that is being made.
   @safe
-  struct Making {
+  struct FactoryCall {
     /// The context that the factory gets.
     let context: UDIContext
     let resolution: Unretained<Resolution>
     /// What will keep it, and what others wait for; nil where it is not kept.
-    let keeping: (holder: Holder, creation: Creation)?
+    let keeping: (cache: InstanceCache, creation: SharedCreation)?
     /// Whether the thread looked for a watcher when it began, and does again when it has ended.
     var isLooking = false
     /// The graph in which it was asked for, where it has one of its own.
@@ -19,9 +19,9 @@ extension Provider {
   /// What to do to get an instance.
   enum Step {
     /// It is there.
-    case found(Made)
+    case found(Instance)
     /// The caller is to make it, and then to call `end` or `fail`.
-    case make(Making)
+    case make(FactoryCall)
     /// The provider was taken out meanwhile: the caller is to look up again.
     case gone
   }
@@ -40,13 +40,13 @@ extension Provider {
     case .unique: break
     case .graph:
       let key = try keyForKeeping(arguments)
-      if let made = resolution.read({ $0.shared(self, key) }) { return .found(made) }
+      if let instance = resolution.read({ $0.shared(self, key) }) { return .found(instance) }
     case .weak, .strong, .custom:
       return try beginShared(context, arguments, resolution)
     }
     try rejectOtherActors()
     try resolution.read { try $0.push(self, context, arguments, isShared: false, isFresh: isFresh) }
-    return .make(Making(context: context, resolution: resolution, keeping: nil))
+    return .make(FactoryCall(context: context, resolution: resolution, keeping: nil))
   }
 
   private final func rejectOtherActors() throws {
@@ -69,39 +69,39 @@ extension Provider {
     _ context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>
   ) throws -> Step {
     let key = try keyForKeeping(arguments)
-    var holder = holder(for: key)
+    var cache = cache(for: key)
     while true {
-      if let kept = holder.load() { return .found(kept) }
-      switch try holder.claim(context, resolution.object) {
-      case .found(let made): return .found(made)
+      if let kept = cache.load() { return .found(kept) }
+      switch try cache.claim(context, resolution.object) {
+      case .found(let instance): return .found(instance)
       case .gone: return .gone
-      case .again: holder = self.holder(for: key)
+      case .again: cache = self.cache(for: key)
       case .wait(let gate, let creation):
         Schedule.reached(.waits)
         gate.wait()
         switch creation.takeOutcome(resolution.object) {
-        case .made(let made): return .found(made)
+        case .made(let instance): return .found(instance)
         case .failed(let error): throw error
         case .undecided: continue
         }
       case .make(let owner, let creation):
         do {
           // Somebody may have made one between the two looks.
-          if let kept = holder.load() {
-            holder.end(creation, .made(kept))
+          if let kept = cache.load() {
+            cache.end(creation, .made(kept))
             return .found(kept)
           }
           try rejectOtherActors()
           try resolution.object.push(self, owner, arguments, isShared: true, isFresh: false)
         } catch {
-          holder.end(creation, .undecided)
+          cache.end(creation, .undecided)
           throw error
         }
-        var making = Making(context: owner, resolution: resolution, keeping: (holder, creation))
-        making.isLooking = resolution.object.isLooking
-        making.outerGraph = resolution.object.beginGraph()
+        var call = FactoryCall(context: owner, resolution: resolution, keeping: (cache, creation))
+        call.isLooking = resolution.object.isLooking
+        call.outerGraph = resolution.object.beginGraph()
         if creation.happensOnce { resolution.object.isLooking = false }
-        return .make(making)
+        return .make(call)
       }
     }
   }
@@ -109,22 +109,22 @@ extension Provider {
   /// Ends what `begin` began: keeps what was made, as the lifetime says.
   ///
   /// - Parameters:
-  ///   - made: What the factory returned.
+  ///   - instance: What the factory returned.
   ///   - arguments: What it was given.
-  final func end(_ making: Making, _ made: Made, _ arguments: Arguments?, isFresh: Bool) {
-    let (context, resolution) = (making.context, making.resolution)
-    attach(made, to: context, isOwned: making.keeping != nil && sharing != .weak)
+  final func end(_ call: FactoryCall, _ instance: Instance, _ arguments: Arguments?, isFresh: Bool) {
+    let (context, resolution) = (call.context, call.resolution)
+    attach(instance, to: context, isOwned: call.keeping != nil && sharing != .weak)
     forgetFailure()
-    if let (holder, creation) = making.keeping {
-      holder.keep(made, creation)
+    if let (cache, creation) = call.keeping {
+      cache.keep(instance, creation)
     } else if !isFresh, sharing == .graph {
       let key = arguments?.key(for: self)
-      resolution.read { $0.share(made, self, key) }
+      resolution.read { $0.share(instance, self, key) }
     }
-    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, made, making, arguments)) } }
-    if making.keeping != nil {
-      resolution.object.isLooking = making.isLooking
-      resolution.object.endGraph(making.outerGraph)
+    if completes { resolution.read { $0.atEnd(Resolution.Completion(self, instance, call, arguments)) } }
+    if call.keeping != nil {
+      resolution.object.isLooking = call.isLooking
+      resolution.object.endGraph(call.outerGraph)
     }
     resolution.read { $0.pop() }
   }
@@ -133,18 +133,18 @@ extension Provider {
   ///
   /// - Parameter arguments: What the factory was given.
   /// - Returns: The error.
-  final func fail(_ making: Making, _ error: any Error, _ arguments: Arguments?) -> any Error {
+  final func fail(_ call: FactoryCall, _ error: any Error, _ arguments: Arguments?) -> any Error {
     // First, so that those who wait for the instance find the failure noted.
     noteFailure(error, arguments)
     let error = passOn(error)
     // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
-    if let (holder, creation) = making.keeping {
-      holder.end(creation, isCycle(error) ? .undecided : .failed(error))
+    if let (cache, creation) = call.keeping {
+      cache.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
-      making.resolution.object.isLooking = making.isLooking
-      making.resolution.object.endGraph(making.outerGraph)
+      call.resolution.object.isLooking = call.isLooking
+      call.resolution.object.endGraph(call.outerGraph)
     }
-    making.resolution.read { $0.pop() }
+    call.resolution.read { $0.pop() }
     return error
   }
 
@@ -258,8 +258,8 @@ extension Provider {
   }
 
   /// The same for an instance that is a value, or whose form is not known.
-  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ made: Made) {
-    end(Making(context: context, resolution: resolution, keeping: nil), made, nil, isFresh: false)
+  final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ instance: Instance) {
+    end(FactoryCall(context: context, resolution: resolution, keeping: nil), instance, nil, isFresh: false)
   }
 
   /// - Parameter arguments: What the factory was given.
@@ -283,9 +283,9 @@ extension Provider {
   }
 
   /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
-  private final func attach(_ made: Made, to context: UDIContext, isOwned: Bool) {
-    guard !made.isBox, made.form.address == 0 || !isPlain(made.form) else { return }
-    attach(made.object, to: context, isOwned: isOwned)
+  private final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
+    guard !instance.isBox, instance.form.address == 0 || !isPlain(instance.form) else { return }
+    attach(instance.object, to: context, isOwned: isOwned)
   }
 
   private final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {

@@ -13,7 +13,7 @@ class Provider: Entry, @unchecked Sendable {
     let type: Any.Type
     let name: UDIName?
     var lifetime: UDILifetime?
-    var metadata: Offer.Metadata?
+    var metadata: BindRequest.Metadata?
     let site: CallSite
     let reach: Reach
     let isolation: Isolation
@@ -26,7 +26,7 @@ class Provider: Entry, @unchecked Sendable {
     ///   - reach: Where what is made may be used.
     ///   - isolation: Where the closures may be called.
     init(
-      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: Offer.Metadata?, _ site: CallSite,
+      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
       _ reach: Reach, _ isolation: Isolation, completes: Bool
     ) {
       self.type = type
@@ -56,8 +56,8 @@ class Provider: Entry, @unchecked Sendable {
   /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
   /// into a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
-  @exclusivity(unchecked) private final var uncheckedShown: MadeEntry?
-  @exclusivity(unchecked) private final var uncheckedHolder: Holder?
+  @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
+  @exclusivity(unchecked) private final var uncheckedCache: InstanceCache?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
@@ -81,11 +81,11 @@ class Provider: Entry, @unchecked Sendable {
 
   /// What few providers are registered with.
   private final class Options: Sendable {
-    let metadata: Offer.Metadata?
+    let metadata: BindRequest.Metadata?
     let isolation: Isolation
     let wanted: (any AnyArgumentPack.Type)?
 
-    init(_ metadata: Offer.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
+    init(_ metadata: BindRequest.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
       self.metadata = metadata
       self.isolation = isolation
       self.wanted = wanted
@@ -95,7 +95,7 @@ class Provider: Entry, @unchecked Sendable {
   /// What few providers come to have. Under the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
-    var holders = HoldersByArguments()
+    var caches = InstanceCachesByArguments()
     var aliases: [Alias] = []
   }
 
@@ -140,33 +140,33 @@ class Provider: Entry, @unchecked Sendable {
   /// Makes an instance, whatever its type: by the factory, with arguments of any types.
   ///
   /// - Throws: What the factory throws; `ProviderFailure.arguments` where it wants others.
-  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Made? {
+  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     preconditionFailure("every kind of provider makes in its own way")
   }
 
   /// Calls what is to be called at the end of the outermost link.
-  func complete(_ made: Made, _ context: UDIContext, _ arguments: Arguments?) {}
+  func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
   /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
   /// - Returns: Nil if it does not keep it, or no longer does.
-  func keepsWeakly(_ made: Made, _ garbage: inout Garbage) -> Bool? {
-    guard let shown, let present = shown.made else { return nil }
+  func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
+    guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
-    return present.object === made.object ? shown.owned == nil : nil
+    return present.object === instance.object ? shown.owned == nil : nil
   }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? {
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     switch try begin(context, arguments, isFresh: isFresh) {
-    case .found(let made): return made
+    case .found(let instance): return instance
     case .gone: return nil
-    case .make(let making):
-      let made: Made?
-      do { made = try make(making.context, arguments) } catch { throw fail(making, error, arguments) }
-      guard let made else { throw fail(making, ProviderFailure.returnedNil, arguments) }
-      end(making, made, arguments, isFresh: isFresh)
-      return made
+    case .make(let call):
+      let instance: Instance?
+      do { instance = try make(call.context, arguments) } catch { throw fail(call, error, arguments) }
+      guard let instance else { throw fail(call, ProviderFailure.returnedNil, arguments) }
+      end(call, instance, arguments, isFresh: isFresh)
+      return instance
     }
   }
 }
@@ -179,7 +179,7 @@ extension Provider: CustomStringConvertible {
 
 extension Provider {
   /// What slots get instead of the provider: what it made without arguments and keeps.
-  final var shown: MadeEntry? {
+  final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
   }
@@ -210,17 +210,17 @@ extension Provider {
   }
 
   /// What is made under a shared lifetime, without arguments.
-  final var holder: Holder? {
-    get { unsafe uncheckedHolder }
-    set { unsafe uncheckedHolder = newValue }
+  final var cache: InstanceCache? {
+    get { unsafe uncheckedCache }
+    set { unsafe uncheckedCache = newValue }
   }
 
   /// What is made under a shared lifetime with arguments; nil where there is nothing.
-  final var holdersByArguments: HoldersByArguments? { unsafe uncheckedExtras?.holders }
+  final var cachesByArguments: InstanceCachesByArguments? { unsafe uncheckedExtras?.caches }
 
-  /// Changes the holders with arguments.
-  final func changeHoldersByArguments<Result>(_ change: (inout HoldersByArguments) -> Result) -> Result {
-    change(&extras.holders)
+  /// Changes the caches with arguments.
+  final func changeCachesByArguments<Result>(_ change: (inout InstanceCachesByArguments) -> Result) -> Result {
+    change(&extras.caches)
   }
 
   /// Other types that are served from the same instances.
@@ -275,23 +275,23 @@ extension Provider {
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return dropHolders(&garbage)
+    return dropCaches(&garbage)
   }
 
   /// Shows what was made in the provider's place.
-  final func show(_ entry: MadeEntry) {
+  final func show(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
     entry.comesFromLook = comesFromLook
     shown = entry
-    Tree.telling(.keeping) { node?.showProvided(key) }
+    Tree.notifying(.keptOnly) { node?.showProvided(key) }
   }
 
   /// Shows the provider again, in place of what was made.
-  final func forget(_ entry: MadeEntry?, _ garbage: inout Garbage) {
+  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    Tree.telling(.nothing) { node?.showProvided(key) }
+    Tree.notifying(.ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)
   }

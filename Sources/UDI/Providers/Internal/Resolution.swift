@@ -29,11 +29,11 @@ final class Resolution {
   }
 
   /// What this thread waits for. Under the tree lock.
-  var waitingFor: Creation?
+  var waitingFor: SharedCreation?
 
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
-  @exclusivity(unchecked) private var graphWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+  @exclusivity(unchecked) private var graphWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
   /// The graph in which the thread makes now: see `beginGraph`.
   @exclusivity(unchecked) private var graphNumber: UInt = 0
   /// The last one that has begun since the outermost link did.
@@ -53,7 +53,7 @@ final class Resolution {
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
-  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `Tidings`. Used by the thread alone.
+  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `ChangeKind`. Used by the thread alone.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }
@@ -73,7 +73,7 @@ final class Resolution {
   /// Something to call at the end of the outermost link: the completion of what a factory has made.
   struct Completion {
     let provider: Provider
-    let made: Made
+    let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
     /// The completion during which it was made: its index in `completions`.
@@ -83,21 +83,21 @@ final class Resolution {
     /// The graph in which it was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ made: Made, _ making: Provider.Making, _ arguments: Arguments?) {
+    init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall, _ arguments: Arguments?) {
       self.provider = provider
-      self.made = made
-      context = making.context
+      self.instance = instance
+      context = call.context
       self.arguments = arguments.map { KeptArguments($0) }
     }
   }
 
   private struct GraphElement: CompactTableElement {
-    let key: GraphPlace
-    let made: Made
-    static func hash(_ key: GraphPlace) -> UInt { scrambled(key.provider) }
+    let key: GraphKey
+    let instance: Instance
+    static func hash(_ key: GraphKey) -> UInt { scrambled(key.provider) }
   }
 
-  private struct GraphPlace: Hashable {
+  private struct GraphKey: Hashable {
     /// The provider's `id`.
     let provider: UInt
     let graph: UInt
@@ -105,8 +105,8 @@ final class Resolution {
 
   /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary: their `==` is the
   /// user's.
-  private struct GraphKey: Hashable {
-    let place: GraphPlace
+  private struct GraphArgumentsKey: Hashable {
+    let key: GraphKey
     let digest: Int
   }
 }
@@ -141,7 +141,7 @@ extension Resolution {
   private func rejectCycle(
     _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
   ) throws {
-    let (reference, place) = (Unretained(provider), Unretained(context))
+    let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
     var nesting = 0
     var latest: Int?
@@ -150,13 +150,14 @@ extension Resolution {
       latest = latest ?? index
       let frame = unsafe frames[index]
       // If the instance is kept, this is no cycle: a thread that would wait for what it makes itself has been found by
-      // `Creation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
+      // `SharedCreation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
       // none, so the completion is that of a fresh one.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance, for whichever context it was made.
       let isSame =
-        canBeTheSame && (isOfGraph || frame.context == place) && areSame(frame.arguments, arguments, for: provider)
+        canBeTheSame && (isOfGraph || frame.context == contextReference)
+        && areSame(frame.arguments, arguments, for: provider)
       if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
     }
@@ -207,7 +208,7 @@ extension Resolution {
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
     unsafe lastGraphNumber = 0
-    var sharedWithArguments: [GraphKey: [(ArgumentKey, Made)]] = [:]
+    var sharedWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
     if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
     var shared = CompactTable<GraphElement>()
     unsafe swap(&shared, &graph)
@@ -235,7 +236,7 @@ extension Resolution {
       unsafe graphNumber = completion.graphNumber
       pushFrames(leadingTo: next)
       looking(completion.isLooking) {
-        completion.provider.complete(completion.made, completion.context, completion.arguments?.arguments)
+        completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
       unsafe frames.count = 0
@@ -283,7 +284,7 @@ extension Resolution {
   }
 
   /// The keys of the factories that run, beginning with the one that a creation belongs to.
-  func path(from creation: Creation) -> [KeyIdentity] {
+  func path(from creation: SharedCreation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
@@ -309,23 +310,23 @@ extension Resolution {
   func endGraph(_ outer: UInt) { unsafe graphNumber = outer }
 
   @inline(__always)
-  private func place(_ provider: UInt) -> GraphPlace { unsafe GraphPlace(provider: provider, graph: graphNumber) }
+  private func graphKey(_ provider: UInt) -> GraphKey { unsafe GraphKey(provider: provider, graph: graphNumber) }
 
   /// Writes what is shared, if it is an object that can be written, to memory for an optional of its type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    guard let place = unsafe graph.find(place(provider)) else { return false }
-    guard place.element.made.form.isComplete else { return false }
-    unsafe place.element.made.form.write(place.element.made.object, to: memory)
+    guard let shared = unsafe graph.find(graphKey(provider)) else { return false }
+    guard shared.element.instance.form.isComplete else { return false }
+    unsafe shared.element.instance.form.write(shared.element.instance.object, to: memory)
     return true
   }
 
   /// Whether the graph shares something that a provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graph.find(place(provider)) != nil }
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(graphKey(provider)) != nil }
 
-  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Made? {
-    guard let arguments else { return unsafe graph.find(place(provider.id))?.element.made }
-    let candidates = unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest)]
+  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
+    guard let arguments else { return unsafe graph.find(graphKey(provider.id))?.element.instance }
+    let candidates = unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest)]
     return candidates?.first { $0.0 == arguments }?.1
   }
 
@@ -334,16 +335,18 @@ extension Resolution {
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
     unsafe graph.insert(
-      GraphElement(key: place(provider.id), made: Made(object: object, form: form, isBox: false)), initialCapacity: 16)
+      GraphElement(key: graphKey(provider.id), instance: Instance(object: object, form: form, isBox: false)),
+      initialCapacity: 16)
   }
 
-  func share(_ made: Made, _ provider: Provider, _ arguments: ArgumentKey?) {
+  func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graphWithArguments[GraphKey(place: place(provider.id), digest: arguments.digest), default: []].append(
-        (arguments, made))
-    } else if unsafe graph.find(place(provider.id)) == nil {
-      unsafe graph.insert(GraphElement(key: place(provider.id), made: made), initialCapacity: 16)
+      unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest), default: []]
+        .append(
+          (arguments, instance))
+    } else if unsafe graph.find(graphKey(provider.id)) == nil {
+      unsafe graph.insert(GraphElement(key: graphKey(provider.id), instance: instance), initialCapacity: 16)
     }
   }
 }

@@ -18,7 +18,7 @@ struct LastLook {
   /// Whether even a look that makes nothing asks this entry: it is a provider that is new to the watcher and did not come from a look, or a
   /// box with another value.
   func isNew(_ entry: Entry) -> Bool {
-    if let made = entry as? MadeEntry { return made.owned !== box }
+    if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
     guard let provider = entry as? Provider else { return true }
     switch source {
     case .nothing: return true
@@ -35,10 +35,10 @@ struct LastLook {
         source = .provider(provider.id)
         return provider.shown?.owned
       }
-      guard let made = entry as? MadeEntry else { return nil }
+      guard let instanceEntry = entry as? InstanceEntry else { return nil }
       // If it was taken out meanwhile, its provider may be gone, too: then any other provider is new.
-      source = made.node == nil ? .bound : .provider(made.maker.id)
-      return made.owned
+      source = instanceEntry.node == nil ? .bound : .provider(instanceEntry.maker.id)
+      return instanceEntry.owned
     }
   }
 
@@ -51,8 +51,8 @@ struct LastLook {
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return source = .nothing }
       garbage.add(entry)
-      if let made = entry as? MadeEntry {
-        source = .provider(made.maker.id)
+      if let instanceEntry = entry as? InstanceEntry {
+        source = .provider(instanceEntry.maker.id)
       } else if let provider = entry as? Provider {
         source = .provider(provider.id)
       } else if !entry.comesFromLook {

@@ -15,9 +15,10 @@ final class Watch: Sendable {
 
   /// Waits until a lookup may give something else.
   ///
-  /// - Parameter seen: What was told and seen before.
-  /// - Returns: The context to look up from, and what is seen then; nil if the context is gone, or the task cancelled.
-  nonisolated(nonsending) func nextChange(after seen: Watcher.Told) async -> (UDIContext, Watcher.Told)? {
+  /// - Parameter seen: The counts that were seen before.
+  /// - Returns: The context to look up from, and the counts then; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: Watcher.ChangeCounts) async -> (UDIContext, Watcher.ChangeCounts)?
+  {
     guard let change = await watcher.nextChange(after: seen), let context = unsafe watched else { return nil }
     // The lookup may go through other contexts than before. It is entered before the lookup, so that no change is missed in between.
     context.change { node, _ in node.enter(watcher) }
@@ -46,7 +47,7 @@ final class Watch: Sendable {
   ) -> Dependency?? {
     var found: Dependency?
     let answer = unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.answer(type, name, reach, search, wakingInto: UnsafeMutableRawPointer($0))
+      unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
     }
     switch answer {
     case .provided(let entry):
@@ -58,13 +59,13 @@ final class Watch: Sendable {
       return .some(found)
     case .object(let object): found = object as? Dependency
     // The last two never come from a context, which withdraws what is dead, and runs set-up blocks.
-    case .written, .nothing, .dead, .asleep: break
+    case .written, .nothing, .dead, .setUpPending: break
     }
     context.withNode { last.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)
   }
 
-  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `Tidings`.
+  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `ChangeKind`.
   private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }

@@ -1,7 +1,7 @@
 /// Notices when a lookup may give another answer than before.
 ///
-/// It is told *that* something has changed, never *what*: it counts changes, and whoever waits looks up again. So a slow consumer costs no
-/// memory, nothing is looked up unless somebody asks, and being told once too often does no harm.
+/// It is notified *that* something has changed, never *what*: it counts changes, and whoever waits looks up again. So a slow consumer costs no
+/// memory, nothing is looked up unless somebody asks, and being notified once too often does no harm.
 final class Watcher: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock, or by the watcher's own.
 
@@ -11,7 +11,7 @@ final class Watcher: @unchecked Sendable {
   let search: UDISearch?
 
   /// Under the tree lock: where it is entered. The first is where its lookup begins.
-  fileprivate var places: [Node] = []
+  fileprivate var nodes: [Node] = []
   /// Under the tree lock: the direction that the lookup takes.
   fileprivate var direction = UDISearch.lineage
   /// Under the tree lock: the thread that looks up for it now, 0 where none does.
@@ -22,14 +22,14 @@ final class Watcher: @unchecked Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   fileprivate let lock = Lock()
-  /// How often it has been told of a change, and how often of something else that is there.
-  struct Told: Equatable {
-    var changes: UInt = 0
-    var keepings: UInt = 0
+  /// How often it has been notified of changes of each kind.
+  struct ChangeCounts: Equatable {
+    var answer: UInt = 0
+    var keptOnly: UInt = 0
   }
 
   /// Guarded by `lock`. The first change is that there is something to look up at all.
-  private var told = Told(changes: 1)
+  private var counts = ChangeCounts(answer: 1)
   /// Guarded by `lock`: whether the context is gone.
   private var hasEnded = false
   /// Guarded by `lock`: several may wait, because iterators can be copied.
@@ -48,9 +48,9 @@ final class Watcher: @unchecked Sendable {
 extension Watcher {
   /// Waits until there is a change that the caller has not seen.
   ///
-  /// - Parameter seen: What it was told of and has seen.
-  /// - Returns: What it has been told now; nil if the context is gone, or the task cancelled.
-  nonisolated(nonsending) func nextChange(after seen: Told) async -> Told? {
+  /// - Parameter seen: The counts that it has seen.
+  /// - Returns: The counts now; nil if the context is gone, or the task cancelled.
+  nonisolated(nonsending) func nextChange(after seen: ChangeCounts) async -> ChangeCounts? {
     let ticket = lock.withLock {
       lastTicket += 1
       return lastTicket
@@ -59,7 +59,7 @@ extension Watcher {
       await withCheckedContinuation { continuation in
         let mustWait = lock.withLock {
           // A task is marked as cancelled before its handlers are called: so either this sees it, or the handler finds the ticket.
-          guard told == seen, !hasEnded, !Task.isCancelled else { return false }
+          guard counts == seen, !hasEnded, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true
         }
@@ -68,13 +68,13 @@ extension Watcher {
     } onCancel: {
       lock.withLock { waiting.removeValue(forKey: ticket) }?.resume()
     }
-    return lock.withLock { hasEnded || Task.isCancelled ? nil : told }
+    return lock.withLock { hasEnded || Task.isCancelled ? nil : counts }
   }
 
-  /// Wakes those who wait. Not under a lock.
-  func wake(_ tidings: Tidings) {
+  /// Notifies those who wait. Not under a lock.
+  func notify(of kind: ChangeKind) {
     let continuations = lock.withLock {
-      if tidings == .keeping { told.keepings += 1 } else { told.changes += 1 }
+      if kind == .keptOnly { counts.keptOnly += 1 } else { counts.answer += 1 }
       let continuations = waiting
       waiting = [:]
       return continuations
@@ -93,17 +93,17 @@ typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
 extension Watcher {
   /// Whether its lookup comes to a node that it is entered at: nothing is found before.
-  fileprivate func comes(to node: Node) -> Bool { places.first == node || !finds(upTo: places.prefix { $0 != node }) }
+  fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
   /// Whether its lookup goes on above a node that it is entered at.
   fileprivate func climbs(beyond node: Node) -> Bool {
-    direction.looksAbove && !finds(upTo: places.prefix { $0 != node } + [node])
+    direction.looksAbove && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
 
-  private func finds(upTo places: some Sequence<Node>) -> Bool {
-    places.contains { place in
-      guard let slot = place.slots.find(key.id) else { return false }
-      return slot.element.depth == 0 || direction.looksBelow && place == self.places.first
+  private func finds(upTo nodes: some Sequence<Node>) -> Bool {
+    nodes.contains { node in
+      guard let slot = node.slots.find(key.id) else { return false }
+      return slot.element.depth == 0 || direction.looksBelow && node == self.nodes.first
     }
   }
 }
@@ -117,12 +117,12 @@ extension Node {
     watcher.direction = watcher.search ?? search
     watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
     isWatched = true
-    watcher.places.append(self)
+    watcher.nodes.append(self)
     var next = watcher.direction.looksAbove ? parent : nil
     while let node = next {
       node.climbers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
       node.isWatched = true
-      watcher.places.append(node)
+      watcher.nodes.append(node)
       next = node.parent
     }
   }
@@ -133,69 +133,71 @@ extension Node {
     case below
   }
 
-  /// Tells those who watch a key here that what is found from here has changed.
+  /// Notifies those who watch a key here that what is found from here has changed.
   @inline(never)
-  func tellWatchers(of key: UInt64, _ place: Whereabouts) {
+  func notifyWatchers(of key: UInt64, _ whereabouts: Whereabouts) {
     if let concerned = watchers[key] {
-      for watcher in concerned.values where place == .here || watcher.direction.looksBelow { Tree.tell(watcher) }
+      for watcher in concerned.values where whereabouts == .here || watcher.direction.looksBelow {
+        Tree.notify(watcher)
+      }
     }
-    guard place == .here, let concerned = climbers[key] else { return }
-    for watcher in concerned.values where watcher.comes(to: self) { Tree.tell(watcher) }
+    guard whereabouts == .here, let concerned = climbers[key] else { return }
+    for watcher in concerned.values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Tells those whose lookup goes up through this node, which has got another parent.
+  /// Notifies those whose lookup goes up through this node, which has got another parent.
   @inline(never)
-  func tellWatchersOfMove() {
-    Tree.telling(Tree.isLooking ? .keeping : .change) {
+  func notifyWatchersOfMove() {
+    Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
       for all in [watchers, climbers] {
         for concerned in all.values {
-          for watcher in concerned.values where watcher.climbs(beyond: self) { Tree.tell(watcher) }
+          for watcher in concerned.values where watcher.climbs(beyond: self) { Tree.notify(watcher) }
         }
       }
     }
   }
 
-  /// Tells those whose lookup begins here and takes the context's own search, which has changed.
-  func tellWatchersOfSearch() {
+  /// Notifies those whose lookup begins here and takes the context's own search, which has changed.
+  func notifyWatchersOfSearch() {
     for concerned in watchers.values {
-      for watcher in concerned.values where watcher.search == nil { Tree.tell(watcher) }
+      for watcher in concerned.values where watcher.search == nil { Tree.notify(watcher) }
     }
   }
 
-  /// Tells those who watch a key here, and those further up whose lookups may find it here.
-  func tellWatchersHereAndAbove(of key: UInt64) {
+  /// Notifies those who watch a key here, and those further up whose lookups may find it here.
+  func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
-    if isWatched { tellWatchers(of: key, .here) }
+    if isWatched { notifyWatchers(of: key, .here) }
     var next = parentThatSeesThis
     while let node = next {
-      if node.isWatched { node.tellWatchers(of: key, .below) }
+      if node.isWatched { node.notifyWatchers(of: key, .below) }
       next = node.parentThatSeesThis
     }
   }
 
-  /// Tells those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
-  func tellWatchersOfSetUp() {
+  /// Notifies those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
+  func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
-    Tree.telling(Tree.isLooking ? .keeping : .change) {
+    Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
       if isWatched {
-        for concerned in watchers.values { for watcher in concerned.values { Tree.tell(watcher) } }
+        for concerned in watchers.values { for watcher in concerned.values { Tree.notify(watcher) } }
         for concerned in climbers.values {
-          for watcher in concerned.values where watcher.comes(to: self) { Tree.tell(watcher) }
+          for watcher in concerned.values where watcher.comes(to: self) { Tree.notify(watcher) }
         }
       }
-      tellWatchersAboveOfSetUps()
+      notifyWatchersAboveOfSetUps()
     }
   }
 
-  /// Tells those whose lookup goes down from above this node to where set-up blocks are pending: this node has got another place, so one of
+  /// Notifies those whose lookup goes down from above this node to where set-up blocks are pending: this node has got another place, so one of
   /// the blocks may come before what is found now.
-  func tellWatchersAboveOfSetUps() {
+  func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
     var next = parentThatSeesThis
     while let node = next {
-      if node.isWatched, node.sleep.contains(.below) {
+      if node.isWatched, node.pendingSetUps.contains(.below) {
         for concerned in node.watchers.values {
-          for watcher in concerned.values where watcher.direction.looksBelow { Tree.tell(watcher) }
+          for watcher in concerned.values where watcher.direction.looksBelow { Tree.notify(watcher) }
         }
       }
       next = node.parentThatSeesThis
@@ -218,9 +220,9 @@ extension Node {
   }
 
   private func leave(_ watcher: Watcher) {
-    // A chain of contexts goes from the top down, and the top is the last place.
-    if watcher.places.last == self { watcher.places.removeLast() } else { watcher.places.removeAll { $0 == self } }
-    Tree.tell(watcher)
+    // A chain of contexts goes from the top down, and the top is the last node.
+    if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
+    Tree.notify(watcher)
   }
 }
 
@@ -229,12 +231,12 @@ extension Watcher {
   func leave() {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
-    for node in places {
+    for node in nodes {
       remove(from: &node.watchers)
       remove(from: &node.climbers)
       node.isWatched = !node.watchers.isEmpty || !node.climbers.isEmpty
     }
-    places = []
+    nodes = []
   }
 
   private func remove(from watchers: inout Watchers) {
@@ -252,9 +254,9 @@ extension Watcher {
     }
 
     /// At how many contexts each of them is entered.
-    package var placesOfWatchers: [Int] {
+    package var nodeCountsOfWatchers: [Int] {
       let watchers = ownWatchers
-      return Tree.change { _ in watchers.map(\.places.count) }
+      return Tree.change { _ in watchers.map(\.nodes.count) }
     }
 
     private var ownWatchers: [Watcher] {

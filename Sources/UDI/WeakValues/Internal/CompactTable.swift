@@ -71,9 +71,9 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Where an element is: to read it and to change it in place, until the next insertion or removal.
   ///
-  /// Marked safe although the compiler cannot check that: a place is used at once, inside the call that asked for it.
+  /// Marked safe although the compiler cannot check that: it is used at once, inside the call that asked for it.
   @safe
-  struct Place {
+  struct ElementReference {
     fileprivate let pointer: UnsafeMutablePointer<Element>
 
     @inline(__always)
@@ -83,11 +83,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     }
   }
 
-  /// The place of the element with this key.
+  /// A reference to the element with this key.
   @inline(__always)
-  func find(_ key: Element.Key) -> Place? {
+  func find(_ key: Element.Key) -> ElementReference? {
     guard let pointer = unsafe findPointer(key) else { return nil }
-    return unsafe Place(pointer: pointer)
+    return unsafe ElementReference(pointer: pointer)
   }
 
   @inline(__always)
@@ -179,17 +179,17 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// Takes out the element with this key.
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {
-    guard let base = unsafe base, let place = unsafe findPointer(key) else { return nil }
+    guard let base = unsafe base, let pointer = unsafe findPointer(key) else { return nil }
     let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
-    let removed = unsafe place.move()
+    let removed = unsafe pointer.move()
     let capacity = capacity
     let count = count - 1
     unsafe Self.header(base).pointee.count = UInt32(count)
     if capacity <= Self.denseLimit {
-      if unsafe place != elements + count { unsafe place.moveInitialize(from: elements + count, count: 1) }
+      if unsafe pointer != elements + count { unsafe pointer.moveInitialize(from: elements + count, count: 1) }
       if count == 0 { resize(to: 0) } else if capacity > 4, count * 4 <= capacity { resize(to: 4) }
     } else {
-      unsafe closeGap(at: place - elements, base, elements, capacity)
+      unsafe closeGap(at: pointer - elements, base, elements, capacity)
       if count * 8 <= capacity { resize(to: capacity / 4) }
     }
     return removed

@@ -1,6 +1,6 @@
 /// An instance that a provider made, without its type.
 @safe
-struct Made: @unchecked Sendable {
+struct Instance: @unchecked Sendable {
   // Unchecked: what is not `Sendable` is only made, and only handed out, on the main actor: the verbs see to that.
 
   /// The instance, or a `ValueBox` with it.

@@ -3,7 +3,7 @@ import Testing
 import UDI
 
 /// What explanations say about bindings that are gone, and what they say if nothing was recorded about them.
-struct RecordTests {
+struct RemovedBindingTests {
   let root = UDIContext(tag: "App")
   let shop: UDIContext
   let file = #fileID

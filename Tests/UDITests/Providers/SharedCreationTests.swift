@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-@Suite struct CreationTests {
+@Suite struct SharedCreationTests {
   static let lifetimes = [
     UDILifetime.weak, .context, UDILifetime("own"), UDILifetime("mine", storage: .custom { Strong() }),
   ]
@@ -111,7 +111,7 @@ import UDI
         root.removeChild(child)
       }
     }
-    for lifetime in CreationTests.lifetimes + [.unique, .graph] {
+    for lifetime in SharedCreationTests.lifetimes + [.unique, .graph] {
       root.register((any Service).self, named: UDIName(lifetime.name), lifetime: lifetime) { _ in
         useTree()
         return Farewell {
@@ -120,11 +120,11 @@ import UDI
         }
       }
     }
-    for lifetime in CreationTests.lifetimes + [.unique, .graph] {
+    for lifetime in SharedCreationTests.lifetimes + [.unique, .graph] {
       #expect(root.link((any Service).self, named: UDIName(lifetime.name)) != nil)
     }
     root.reset()
-    for lifetime in CreationTests.lifetimes + [.unique, .graph] {
+    for lifetime in SharedCreationTests.lifetimes + [.unique, .graph] {
       _ = root.link((any Service).self, named: UDIName(lifetime.name))
       root.unregister((any Service).self, named: UDIName(lifetime.name))
     }

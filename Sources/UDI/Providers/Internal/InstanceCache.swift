@@ -1,14 +1,14 @@
 /// What a provider has made and keeps, for one set of arguments.
-final class Holder: @unchecked Sendable {
+final class InstanceCache: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
-  /// The provider holds its holders, and whoever uses a holder holds the provider.
+  /// The provider holds its caches, and whoever uses a cache holds the provider.
   private let provider: Unretained<Provider>
   let arguments: ArgumentKey?
   /// The user's own storage, for a lifetime that has one.
   let custom: CustomStorage?
-  private(set) var entry: MadeEntry?
-  private var creation: Creation?
+  private(set) var entry: InstanceEntry?
+  private var creation: SharedCreation?
   /// Whether its provider has let go of it, because it held nothing.
   private var isDetached = false
 
@@ -20,11 +20,11 @@ final class Holder: @unchecked Sendable {
   }
 
   enum Claim {
-    case found(Made)
-    case wait(Gate, Creation)
+    case found(Instance)
+    case wait(Gate, SharedCreation)
     /// The caller is to make one, for this context, and then to call `keep` or `end`.
-    case make(UDIContext, Creation)
-    /// The holder is no longer in use: the caller has to ask for another one.
+    case make(UDIContext, SharedCreation)
+    /// The cache is no longer in use: the caller has to ask for another one.
     case again
     case gone
   }
@@ -41,7 +41,7 @@ final class Holder: @unchecked Sendable {
       // Of what a context was provided with, and so did not make, only the provider knows. To make it once more would let go of an entry
       // that slots still point at.
       if let entry = entry ?? (arguments == nil ? provider.shown : nil) {
-        if let made = entry.made { return .found(made) }
+        if let instance = entry.instance { return .found(instance) }
         self.entry = nil
         provider.forget(entry, &garbage)
         garbage.add(entry)
@@ -56,25 +56,25 @@ final class Holder: @unchecked Sendable {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      let new = Creation(provider, maker: resolution)
+      let new = SharedCreation(provider, maker: resolution)
       creation = new
       return .make(owner, new)
     }
   }
 
   /// Keeps what the caller has made, and gives it to those who wait for it.
-  func keep(_ made: Made, _ creation: Creation) {
+  func keep(_ instance: Instance, _ creation: SharedCreation) {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
-    if isWeak, made.isBox { provider.reportWeakValue(made) }
-    store(made, creation)
+    if isWeak, instance.isBox { provider.reportWeakValue(instance) }
+    store(instance, creation)
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
-      end(creation, .made(made), &garbage)
+      end(creation, .made(instance), &garbage)
       guard let node = provider.node, isCurrent else { return }
-      if !made.isBox { BindingAudit.note(made.object, provider, node, &garbage) }
-      guard custom == nil, !(isWeak && made.isBox) else { return }
-      let new = MadeEntry(made, provider, isWeak: isWeak, origin: nil)
+      if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
+      guard custom == nil, !(isWeak && instance.isBox) else { return }
+      let new = InstanceEntry(instance, provider, isWeak: isWeak, origin: nil)
       if let entry { garbage.add(entry) }
       entry = new
       if arguments == nil { provider.show(new) }
@@ -82,14 +82,14 @@ final class Holder: @unchecked Sendable {
   }
 
   /// Whether a creation is still the current one: a reset discards it. Under the tree lock.
-  func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
+  func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
   /// Ends the making without keeping anything.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome) {
+  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     Tree.change { garbage in end(creation, outcome, &garbage) }
   }
 
-  private func end(_ creation: Creation, _ outcome: Creation.Outcome, _ garbage: inout Garbage) {
+  private func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome, _ garbage: inout Garbage) {
     if self.creation === creation { self.creation = nil }
     creation.end(outcome)
     garbage.add(creation)
@@ -117,80 +117,80 @@ final class Holder: @unchecked Sendable {
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let entry else { return false }
-    guard let made = entry.made else { return false }
+    guard let instance = entry.instance else { return false }
     Schedule.reached(.loadedToLook)
-    garbage.add(made.object, of: entry)
+    garbage.add(instance.object, of: entry)
     return true
   }
 }
 
-/// The holders of one provider, for arguments. Under the tree lock.
-struct HoldersByArguments {
-  private var holders: [Int: [Holder]] = [:]
-  /// How many sets of arguments there are when holders that hold nothing are next swept out.
+/// The caches of one provider, for arguments. Under the tree lock.
+struct InstanceCachesByArguments {
+  private var caches: [Int: [InstanceCache]] = [:]
+  /// How many sets of arguments there are when caches that hold nothing are next swept out.
   private var nextSweep = 32
 
-  func find(_ digest: Int) -> [Holder] { holders[digest] ?? [] }
+  func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
 
-  mutating func add(_ holder: Holder, _ arguments: ArgumentKey, _ garbage: inout Garbage) {
-    if holders.count >= nextSweep, holder.custom == nil { sweep(&garbage) }
-    holders[arguments.digest, default: []].append(holder)
+  mutating func add(_ cache: InstanceCache, _ arguments: ArgumentKey, _ garbage: inout Garbage) {
+    if caches.count >= nextSweep, cache.custom == nil { sweep(&garbage) }
+    caches[arguments.digest, default: []].append(cache)
   }
 
-  /// Lets go of holders that hold nothing any more.
+  /// Lets go of caches that hold nothing any more.
   private mutating func sweep(_ garbage: inout Garbage) {
-    for (digest, candidates) in holders {
-      var used: [Holder] = []
-      for holder in candidates {
-        if holder.isInUse(&garbage) { used.append(holder) } else { holder.detach() }
-        garbage.add(holder)
+    for (digest, candidates) in caches {
+      var used: [InstanceCache] = []
+      for cache in candidates {
+        if cache.isInUse(&garbage) { used.append(cache) } else { cache.detach() }
+        garbage.add(cache)
       }
-      holders[digest] = used.isEmpty ? nil : used
+      caches[digest] = used.isEmpty ? nil : used
     }
     planSweep()
   }
 
-  private mutating func planSweep() { nextSweep = max(32, holders.count * 2) }
+  private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins to sweep out holders whose storages, which are the user's, keep nothing any more.
+  /// Begins to sweep out caches whose storages, which are the user's, keep nothing any more.
   ///
-  /// - Returns: The holders to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep yet.
-  mutating func beginSweep() -> [Holder] {
-    guard holders.count >= nextSweep else { return [] }
-    let atRest = holders.values.joined().filter(\.isAtRest)
+  /// - Returns: The caches to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep yet.
+  mutating func beginSweep() -> [InstanceCache] {
+    guard caches.count >= nextSweep else { return [] }
+    let atRest = caches.values.joined().filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
     // No other sweep begins before this one has ended.
     nextSweep = .max
-    for holder in atRest { holder.custom?.isIdle = true }
+    for cache in atRest { cache.custom?.isIdle = true }
     return atRest
   }
 
-  /// Lets go of holders whose storages were empty, except those that somebody has used since.
-  mutating func endSweep(_ empty: [Holder], _ garbage: inout Garbage) {
-    for holder in empty where holder.isAtRest && holder.custom?.isIdle == true {
-      guard let digest = holder.arguments?.digest else { continue }
-      holder.detach()
-      let others = holders[digest]?.filter { $0 !== holder } ?? []
-      holders[digest] = others.isEmpty ? nil : others
-      garbage.add(holder)
+  /// Lets go of caches whose storages were empty, except those that somebody has used since.
+  mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
+    for cache in empty where cache.isAtRest && cache.custom?.isIdle == true {
+      guard let digest = cache.arguments?.digest else { continue }
+      cache.detach()
+      let others = caches[digest]?.filter { $0 !== cache } ?? []
+      caches[digest] = others.isEmpty ? nil : others
+      garbage.add(cache)
     }
     planSweep()
   }
 
-  var all: some Sequence<Holder> { holders.values.joined() }
+  var all: some Sequence<InstanceCache> { caches.values.joined() }
 }
 
 extension Provider {
-  /// The holder for a set of arguments, made if there is none.
-  final func holder(for arguments: ArgumentKey?) -> Holder {
-    // Nothing of this under the lock: arguments are compared by the user's `==`, and a new holder makes the user's storage.
-    var compared: [Holder] = []
-    var new: Holder?
+  /// The cache for a set of arguments, made if there is none.
+  final func cache(for arguments: ArgumentKey?) -> InstanceCache {
+    // Nothing of this under the lock: arguments are compared by the user's `==`, and a new cache makes the user's storage.
+    var compared: [InstanceCache] = []
+    var new: InstanceCache?
     while true {
-      let candidates = Tree.change { garbage -> [Holder]? in
-        let present = presentHolders(arguments?.digest)
+      let candidates = Tree.change { garbage -> [InstanceCache]? in
+        let present = presentCaches(arguments?.digest)
         guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
-        if let arguments { changeHoldersByArguments { $0.add(new, arguments, &garbage) } } else { holder = new }
+        if let arguments { changeCachesByArguments { $0.add(new, arguments, &garbage) } } else { cache = new }
         return nil
       }
       guard let candidates else {
@@ -200,38 +200,38 @@ extension Provider {
       }
       if let found = candidates.first(where: { $0.arguments == arguments }) { return found }
       compared = candidates
-      if new == nil { new = Holder(self, arguments) }
+      if new == nil { new = InstanceCache(self, arguments) }
     }
   }
 
-  /// Lets go of holders whose storages keep nothing any more: storages are asked with no lock held.
-  private final func sweepStorages(sparing new: Holder) {
-    let candidates = Tree.change { _ in changeHoldersByArguments { $0.beginSweep() } }
+  /// Lets go of caches whose storages keep nothing any more: storages are asked with no lock held.
+  private final func sweepStorages(sparing new: InstanceCache) {
+    let candidates = Tree.change { _ in changeCachesByArguments { $0.beginSweep() } }
     if candidates.isEmpty { return }
     let empty = candidates.filter { $0 !== new && $0.load() == nil }
-    Tree.change { garbage in changeHoldersByArguments { $0.endSweep(empty, &garbage) } }
+    Tree.change { garbage in changeCachesByArguments { $0.endSweep(empty, &garbage) } }
   }
 
-  private final func presentHolders(_ digest: Int?) -> [Holder] {
-    if let digest { return holdersByArguments?.find(digest) ?? [] }
-    return holder.map { [$0] } ?? []
+  private final func presentCaches(_ digest: Int?) -> [InstanceCache] {
+    if let digest { return cachesByArguments?.find(digest) ?? [] }
+    return cache.map { [$0] } ?? []
   }
 
-  private final var allHolders: [Holder] { presentHolders(nil) + (holdersByArguments.map { Array($0.all) } ?? []) }
+  private final var allCaches: [InstanceCache] { presentCaches(nil) + (cachesByArguments.map { Array($0.all) } ?? []) }
 
   /// Lets go of everything that is kept. Under the tree lock.
   ///
   /// - Returns: The user's storages, to be reset when the lock was given back.
-  final func dropHolders(_ garbage: inout Garbage) -> [DroppedStorage] {
-    // The holders themselves stay: another thread may be about to use one.
-    allHolders.compactMap { $0.drop(&garbage) }
+  final func dropCaches(_ garbage: inout Garbage) -> [DroppedStorage] {
+    // The caches themselves stay: another thread may be about to use one.
+    allCaches.compactMap { $0.drop(&garbage) }
   }
 
   /// The user's storages. Under the tree lock.
-  final var storages: [any UDIStorage] { allHolders.compactMap(\.custom?.storage) }
+  final var storages: [any UDIStorage] { allCaches.compactMap(\.custom?.storage) }
 
   /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree lock.
   final func forEachOwned(_ body: (AnyObject) -> Void) {
-    for holder in allHolders { if let owned = holder.entry?.owned { body(owned) } }
+    for cache in allCaches { if let owned = cache.entry?.owned { body(owned) } }
   }
 }

@@ -1,5 +1,5 @@
 /// What a provider made, as an entry: slots point at it in the provider's place.
-class MadeEntry: Entry, @unchecked Sendable {
+class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: it adds what is constant until the end.
 
   /// The instance or its box, where it is owned.
@@ -13,17 +13,18 @@ class MadeEntry: Entry, @unchecked Sendable {
   /// - Parameters:
   ///   - isWeak: Whether somebody else keeps it.
   ///   - origin: What it was made of, by an alias.
-  init(_ made: Made, _ provider: Provider, isWeak: Bool, origin: Made?) {
+  init(_ instance: Instance, _ provider: Provider, isWeak: Bool, origin: Instance?) {
     self.provider = Unretained(provider)
     self.origin = origin.map { Unretained($0.object).address }
-    unsafe uncheckedOwned = isWeak ? nil : made.object
+    unsafe uncheckedOwned = isWeak ? nil : instance.object
     if isWeak {
       super.init(
-        .observed, made.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
+        .observed, instance.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
         provider.site)
     } else {
       super.init(
-        made.isBox ? .boxed : .owned, without: made.form, key: HeldKey(provider.key), isExact: provider.makesExactType,
+        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(provider.key),
+        isExact: provider.makesExactType,
         provider.reach, provider.site)
     }
   }
@@ -35,12 +36,14 @@ class MadeEntry: Entry, @unchecked Sendable {
   }
 
   /// The instance, or nil if it is dead.
-  final var made: Made? {
-    (owned ?? object).map { Made(object: $0, form: form, isBox: kind == .boxed) }
+  final var instance: Instance? {
+    (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
   }
 
   /// The instance, if it was made of this one.
-  final func made(from original: Made) -> Made? { origin == Unretained(original.object).address ? made : nil }
+  final func instance(from original: Instance) -> Instance? {
+    origin == Unretained(original.object).address ? instance : nil
+  }
 
   override func withdraw(_ garbage: inout Garbage) {
     provider.object.forget(self, &garbage)
@@ -49,5 +52,5 @@ class MadeEntry: Entry, @unchecked Sendable {
   /// The provider that made it. Under a lock under which a slot points at this entry.
   final var maker: Provider { provider.object }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Made? { made }
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }
 }

@@ -1,11 +1,11 @@
 /// An instance that is being made, for all who want it: one thread runs the factory, the others wait for that instance alone.
 ///
 /// A running set-up block is one, too, and so is the reset of a user's storage: others wait for them, though they make nothing.
-final class Creation: @unchecked Sendable {
+final class SharedCreation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
   enum Outcome {
-    case made(Made)
+    case made(Instance)
     case failed(any Error)
     /// Those who waited have to look again.
     case undecided
@@ -15,7 +15,7 @@ final class Creation: @unchecked Sendable {
   let provider: Provider?
   /// The thread that makes it; held, because others look at it until they know that the creation has ended.
   let maker: Resolution
-  /// Whether this happens only once, even if a look for a watcher causes it (see `Tidings`). Not so once the provider has failed: it is
+  /// Whether this happens only once, even if a look for a watcher causes it (see `ChangeKind`). Not so once the provider has failed: it is
   /// then asked again and again.
   let happensOnce: Bool
   /// Nil until it has ended.
@@ -57,7 +57,7 @@ final class Creation: @unchecked Sendable {
   /// The keys of a cycle, each needed to make the one before. It begins and ends with the last creation of the chain, which is this
   /// thread's own. All other threads in the chain are waiting and cannot go on without the tree lock, so what they are making does not
   /// change meanwhile.
-  private static func path(_ chain: [Creation]) -> [KeyIdentity] {
+  private static func path(_ chain: [SharedCreation]) -> [KeyIdentity] {
     var path: [KeyIdentity] = []
     for creation in [chain[chain.count - 1]] + chain.dropLast() { path += creation.maker.path(from: creation) }
     if let provider = chain[chain.count - 1].provider { path.append(provider.key) }
