@@ -12,7 +12,10 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
   opaque(context.link((any K0).self))
   let graph = UDIContext(tag: "graph")
   registerGraph(in: graph)
-  keepAlive(context, graph, observed as AnyObject)
+  let parent = UDIContext(tag: "parent")
+  parent.bind(plain, as: (any K5).self)
+  parent.bind(plain, as: (any K6).self)
+  keepAlive(context, graph, observed as AnyObject, parent)
 
   return [
     .loop(".context, already made", limit: 0.9, allocatesNothing: true) { count in
@@ -37,13 +40,22 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
     .loop(".context with one argument, already made", limit: 12, mostAllocations: 2) { count in
       for number in 0..<count { opaque(context.link((any K4).self, with: number & 7)) }
     },
-    Scenario("register 16 in a new context, each", limit: 5, operations: 1600) {
+    Scenario("register 16 in a new context, each", limit: 3.3, operations: 1600) {
       var time = 0.0
       for _ in 0..<100 {
         let context = UDIContext(tag: "new")
         time += timed { registerSixteen(in: context) }
       }
       return time
+    },
+    .loop("a session by hand: 3 instances of 2 others", limit: nil, operations: 500) { count in
+      for _ in 0..<count { opaque(Session(plain, plain)) }
+    },
+    .loop(
+      "the same by a scope: register 3, make 3, link 2, end it", limit: 12, operations: 500,
+      comparedWith: "a session by hand: 3 instances of 2 others", mostAllocations: 16
+    ) { count in
+      for _ in 0..<count { useSession(of: parent) }
     },
     .loop("a graph by hand, 9 instances", limit: nil, operations: 1000) { count in
       for _ in 0..<count { opaque(graphByHand()) }
@@ -84,6 +96,37 @@ private func registerSixteen(in context: UDIContext) {
   context.register((any F13).self) { Plain() }
   context.register((any F14).self) { Plain() }
   context.register((any F15).self) { Plain() }
+}
+
+// MARK: - A session: what a scope would be by hand
+
+private final class Session {
+  let first: any K7
+  let second: any K8
+  let third: any K9
+  let outer: (any K5, any K6)
+
+  @inline(never)
+  init(_ one: any K5, _ other: any K6) {
+    first = Plain()
+    second = Plain()
+    third = Plain()
+    outer = (one, other)
+  }
+}
+
+@inline(never)
+private func useSession(of parent: UDIContext) {
+  guard let scope = try? parent.makeScope(tag: "session") else { fatalError("two scopes with one tag") }
+  scope.register((any K7).self, lifetime: .context) { Plain() }
+  scope.register((any K8).self, lifetime: .context) { Plain() }
+  scope.register((any K9).self, lifetime: .context) { Plain() }
+  opaque(scope.link((any K7).self))
+  opaque(scope.link((any K8).self))
+  opaque(scope.link((any K9).self))
+  opaque(scope.link((any K5).self))
+  opaque(scope.link((any K6).self))
+  parent.removeChild(scope)
 }
 
 // MARK: - A graph: one on top, which takes four, each of which takes the same four

@@ -95,7 +95,7 @@ extension UDIContext {
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
   /// - Throws: `ProviderFailure`, or what a factory throws. If it throws nothing there is an instance in the memory.
-  private func provide(
+  func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory
   ) throws {
@@ -176,11 +176,7 @@ extension UDIContext {
   ///
   /// - Throws: `ProviderFailure.nothing` if it is not of the type.
   private func write(_ instance: Instance, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
-    // As a lookup writes what is bound: see `look`. This serves the row ".context with one argument, already made", because the other way looks up
-    // the metadata of the type's optional.
-    if isExact, !instance.isBox, instance.form.isComplete { return unsafe instance.write(to: memory.address) }
-    func write<Dependency>(_ type: Dependency.Type) -> Bool { memory.write(instance.value(as: type, isExact: isExact)) }
-    guard _openExistential(type, do: write) else { throw ProviderFailure.nothing }
+    guard memory.write(instance, isExact: isExact, as: type) else { throw ProviderFailure.nothing }
   }
 }
 

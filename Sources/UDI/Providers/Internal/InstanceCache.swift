@@ -224,7 +224,12 @@ extension Provider {
   /// - Returns: The user's storages, to be reset when the lock was given back.
   final func dropCaches(_ garbage: inout Garbage) -> [DroppedStorage] {
     // The caches themselves stay: another thread may be about to use one.
-    allCaches.compactMap { $0.drop(&garbage) }
+    var storages: [DroppedStorage] = []
+    if let storage = cache?.drop(&garbage) { storages.append(storage) }
+    for cache in cachesByArguments.map({ Array($0.all) }) ?? [] {
+      if let storage = cache.drop(&garbage) { storages.append(storage) }
+    }
+    return storages
   }
 
   /// The user's storages. Under the tree lock.

@@ -75,10 +75,10 @@ extension Node {
   /// Lets go of all providers, when the context goes: what they made is released with the result.
   func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
-    var all: [Provider] = []
-    providers.forEach { all.append($0.provider) }
-    providers = CompactTable()
-    for provider in all {
+    // Taken out first: nothing is to be found here meanwhile.
+    let all = unsafe CompactTable<ProviderEntry>(providers.takeMemory())
+    all.forEach { element in
+      let provider = element.provider
       // Before `leave`, which would correct slots that go anyway.
       provider.node = nil
       storages += provider.leave(&garbage)
