@@ -51,7 +51,7 @@ extension Node {
     }
     let below: SlotState
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
-    assert(!below.isAbsent, "a child is known for a key that it has no slot for")
+    assert(!below.isAbsent, "a child is listed for a key for which it has no slot")
     slot.element.best = below.best
     slot.element.depth = below.depth + 1
     slot.element.isSingle = below.isSingle && slot.element.children.isOne

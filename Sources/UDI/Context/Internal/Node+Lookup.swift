@@ -89,8 +89,8 @@ extension Node {
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // The name's id may differ from its hash. This is checked only now, after a lock was taken: it counts everything
-    // that was bound before.
+    // The name's id may differ from its hash. Checked only now, after a lock was taken, so that every name that was
+    // bound before is counted.
     if case .nothing = answer, KeyNames.haveCollided { return .dead }
     return answer
   }

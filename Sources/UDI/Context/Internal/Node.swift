@@ -218,7 +218,7 @@ extension Node {
   @inline(__always)
   var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && hasExtras && !overrides.isEmpty }
 
-  /// What tests have put in the place of what the context has. The last one for a key comes first and is in force.
+  /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.
   var overrides: [Substitute] {
     _read { yield extras.overrides }
     nonmutating _modify { yield &extras.overrides }
