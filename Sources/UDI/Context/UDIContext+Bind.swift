@@ -197,8 +197,8 @@ struct BindRequest: ~Copyable {
     fatalError(
       """
       \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
-      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For a \
-      value, register a provider, which makes or keeps it.
+      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For \
+      a value, register a provider, which makes or keeps it.
       """)
   }
 
