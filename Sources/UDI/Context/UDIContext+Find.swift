@@ -36,8 +36,9 @@ extension UDIContext {
     }
   }
 
-  /// The tags that lead from the root, whose own is left out, to this context; empty for a root. `root.context(at:
-  /// path)` is the inverse.
+  /// The tags that lead to this context from the root, without the root's own; empty for a root.
+  ///
+  /// `root.context(at: path)` is the inverse.
   ///
   /// - Complexity: O(depth).
   public var path: [String] {

@@ -44,7 +44,7 @@ public final class UDIContext: Sendable {
     node.free()
   }
 
-  /// Lends the context's node, and keeps the context, and so the node's memory, alive meanwhile.
+  /// Passes the context's node to `body`, and keeps the context, and so the node's memory, alive during the call.
   ///
   /// There is no other way to get the node: used after the context's last use, it would be a pointer to freed memory.
   @inline(__always)

@@ -65,8 +65,8 @@ public struct UDIName: Hashable, Sendable {
   /// Makes a name from a value that belongs to the main actor, or whose `Hashable` conformance does.
   ///
   /// In a module whose default isolation is the main actor, for example, the conformance of every enum belongs to the
-  /// main actor. The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name may
-  /// be used anywhere. The value is released on the main actor.
+  /// main actor. The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name
+  /// may be used anywhere. The value is released on the main actor.
   ///
   /// The type as the compiler sees it decides which initialiser is called. It is this one if the type is not known to
   /// be `Sendable`, for example in a generic function. Names that were made by different initialisers are different,

@@ -61,7 +61,7 @@ extension Node {
   /// The state of the slot for a key.
   private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .absent }
 
-  /// Tells this node that its child's slot for a key has another rank or another answer.
+  /// Updates this node's slot for a key after its child's slot has got another rank or another answer.
   ///
   /// - Parameters:
   ///   - old: The child's rank until now, nil if it had no slot for the key.

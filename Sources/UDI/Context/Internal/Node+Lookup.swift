@@ -184,7 +184,7 @@ extension Node {
   }
 }
 
-// MARK: - Which direction a lookup takes
+// MARK: - The direction of a lookup
 
 extension Node {
   /// The direction of a lookup that begins here: the one that it names; or upwards, while a factory runs that was given

@@ -167,7 +167,7 @@ private struct PassedBy {
   func contains(_ node: Node) -> Bool { nodes.contains(node) }
 }
 
-// MARK: - What was registered by hand
+// MARK: - What a set-up block does not replace
 
 /// What a set-up block does not replace.
 enum LeftBySetUp {

@@ -80,7 +80,7 @@ struct Node: Hashable, @unchecked Sendable {
   func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
-// MARK: - Where the parts are
+// MARK: - The layout of the memory
 
 extension Node {
   // No part needs a greater alignment than the edges, which contain integers of 64 bits.
@@ -123,7 +123,7 @@ extension Node {
   }
 }
 
-// MARK: - Written under the tree lock and mostly the node's; read under either
+// MARK: - Written under the tree lock and, mostly, the node's lock; read under either
 
 extension Node {
   /// The parent. A context that goes away first clears this in its children.
@@ -155,7 +155,7 @@ extension Node {
   }
 }
 
-// MARK: - Under the tree lock
+// MARK: - Guarded by the tree lock
 
 extension Node {
   /// The bindings of the context. `slots` points at the entries in it.

@@ -28,7 +28,7 @@ final class NameToken: Hashable, @unchecked Sendable {
   }
 }
 
-// MARK: - The tokens that there are
+// MARK: - The table of live tokens
 
 extension NameToken {
   // Values are compared by the user's `==`, so never under `lock`: the candidates are copied under the lock and
