@@ -1,8 +1,8 @@
-/// The root of the tree, and the context of every object that is not attached to one.
+/// The root of the tree, and the context of every object that is not attached to a context.
 ///
 /// Inside ``withAppContext(_:operation:)``, this is the context that was given there. Otherwise it is the process's
-/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its own
-/// without the knowledge of the code that it calls.
+/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its
+/// own, and the code that it calls need not know.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }

@@ -207,8 +207,8 @@ struct BindRequest: ~Copyable {
   ///
   /// Objects that were ever attached, or have used a verb of their own, have done so already. This notifies the
   /// attachments of all others, but only on the main actor: a conformance may be isolated to the main actor, and
-  /// calling it from elsewhere stops the program. If the cast fails, the binding only goes later, so nothing else
-  /// depends on the cast.
+  /// calling it from elsewhere stops the program. If the cast fails, the only effect is that the binding goes
+  /// later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

@@ -1,8 +1,7 @@
 /// Linking: looking up a dependency. Each verb is declared twice, see `UDIContext+Bind.swift`.
 ///
-/// Some forms of `require` infer the type from the place that receives the result. Of these, the form for places that
-/// are not optional is disfavoured; otherwise the compiler would take an optional place as a lookup of the optional's
-/// type.
+/// Some forms of `require` infer the type from where the result is used. Of these, the form whose result is not optional
+/// is disfavoured; otherwise, where an optional is expected, the compiler would choose it and look up the optional type.
 extension UDIContext {
   /// Looks up a dependency.
   ///
@@ -54,7 +53,7 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
-  /// Looks up a dependency that must be there, for an optional place: looks up the wrapped type, not the optional.
+  /// Looks up a dependency that must be there, where an optional is expected: looks up the wrapped type.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -126,7 +125,7 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search)
   }
 
-  /// Does the same for a type that is not `Sendable`, for an optional place, on the main actor; see
+  /// Does the same for a type that is not `Sendable`, where an optional is expected, on the main actor; see
   /// ``require(named:search:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) throws -> Dependency? {

@@ -10,7 +10,7 @@
 ///
 /// A parent holds its children strongly, and a child holds its parent weakly. So whoever holds a context holds
 /// everything below it, and removing a child from its parent releases the branch. Binding never keeps a dependency
-/// alive; a context owns only what a provider made for it.
+/// alive; a context owns only what its providers have made and keep, and what `provide` gave it.
 ///
 /// A scope (``makeScope(tag:search:)``) is a context that nobody outside can see into.
 ///
@@ -66,9 +66,10 @@ public final class UDIContext: Sendable {
   /// The text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
-  /// The direction of lookups that name none. Lookups by a factory that was given this context are an exception: they
-  /// go up. ``makeChild(tag:search:)`` passes the direction on to the new child; contexts that exist already keep
-  /// theirs.
+  /// The direction of lookups that name none.
+  ///
+  /// Lookups by a factory that was given this context are an exception: they go up. ``makeChild(tag:search:)`` passes
+  /// the direction on to the new child; contexts that exist already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.search } } }
     set {
