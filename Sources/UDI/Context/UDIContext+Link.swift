@@ -1,7 +1,8 @@
 /// Linking: looking up a dependency. Each verb is declared twice, see `UDIContext+Bind.swift`.
 ///
-/// Some forms of `require` infer the type from where the result is used. Of these, the form whose result is not optional
-/// is disfavoured; otherwise, where an optional is expected, the compiler would choose it and look up the optional type.
+/// Some forms of `require` infer the type from where the result is used. Of these, the form whose result is not
+/// optional is disfavoured; otherwise, where an optional is expected, the compiler would choose it and look up the
+/// optional type.
 extension UDIContext {
   /// Looks up a dependency.
   ///
