@@ -167,7 +167,7 @@ private struct PassedBy {
   func contains(_ node: Node) -> Bool { nodes.contains(node) }
 }
 
-// MARK: - What a set-up block does not replace
+// MARK: - Registrations that set-up blocks leave alone
 
 /// What a set-up block does not replace.
 enum LeftBySetUp {

@@ -1,11 +1,11 @@
 /// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
 ///
 /// A node is not an object: counting references to nodes would be most of the work of a lookup, and a context must
-/// never be retained under a lock, because releasing it there could be its last release. The memory is valid as long as
-/// somebody may refer to it: its context frees it only after everything that refers to it has been cleared under the
-/// locks that guard it (see `Tree.swift`). So a node that is read under a lock that guards it exists until that lock is
-/// given back. This rule holds for every use, and is the reason why the type is marked safe: the compiler cannot check
-/// it.
+/// never be retained under a lock, because the release under the lock could be the last one. The memory is valid as
+/// long as somebody may refer to it: its context frees it only after everything that refers to it has been cleared
+/// under the locks that guard it (see `Tree.swift`). So a node that is read under a lock that guards it exists until
+/// that lock is given back. This rule holds for every use, and is the reason why the type is marked safe: the compiler
+/// cannot check it.
 @safe
 struct Node: Hashable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that are named at its mark.
