@@ -107,10 +107,10 @@ struct Shop: Service {}
 final class Window: Local { var count = 0 }
 
 nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) throws {
-  context.provide(shop)  // warned: unwrap it first: who looks up the type
-  context.provide(service)  // warned: unwrap it first: who looks up the type
-  context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: who looks up the type
-  context.provide(service, named: "main")  // warned: unwrap it first: who looks up the type
+  context.provide(shop)  // warned: unwrap it first: a lookup of the type
+  context.provide(service)  // warned: unwrap it first: a lookup of the type
+  context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup of the type
+  context.provide(service, named: "main")  // warned: unwrap it first: a lookup of the type
   _ = try context.require((any Service)?.self)  // warned: ask for the type without the question mark, or use `link`
   _ = try context.require(Shop?.self, named: "x")  // warned: ask for the type without the question mark, or use `link`
   _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
@@ -120,8 +120,8 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
 }
 
 @MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?, _ token: Token?) throws {
-  context.provide(window)  // warned: unwrap it first: who looks up the type
-  context.provide(local, named: "main")  // warned: unwrap it first: who looks up the type
+  context.provide(window)  // warned: unwrap it first: a lookup of the type
+  context.provide(local, named: "main")  // warned: unwrap it first: a lookup of the type
   _ = try context.require((any Local)?.self)  // warned: ask for the type without the question mark, or use `link`
   _ = UDIName(token)  // warned: unwrap it first
 }

@@ -1,29 +1,30 @@
-/// The root of the tree, and the context of every object that is attached to nothing.
+/// The root of the tree, and the context of every object that is not attached to a context.
 ///
-/// Inside ``withAppContext(_:operation:)`` it is the context given there; otherwise it is the process's, which
-/// ``replaceAppContext(with:)`` exchanges. So a test, or any scope of work, has a tree of its own without the code it calls
-/// knowing.
+/// Inside ``withAppContext(_:operation:)``, this is the context that was given there. Otherwise it is the process's
+/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its
+/// own, and the code that it calls need not know.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
 
-/// Whether ``AppContext`` is one that ``withAppContext(_:operation:)`` has set.
+/// Whether ``withAppContext(_:operation:)`` has set the current ``AppContext``.
 package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 
-/// Runs an operation in which ``AppContext`` is another context: in it and in the tasks it starts, but detached ones.
+/// Runs an operation in which ``AppContext`` is another context.
 ///
-/// Objects that are attached already keep their context. Code that leaves the task, through Dispatch, a thread or a
-/// detached task, sees the process's `AppContext`.
+/// The context also applies in the tasks that the operation starts, except detached ones. Objects that are attached
+/// already keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
+/// process's `AppContext`.
 ///
 /// - Parameters:
-///   - context: The root for the time of the operation.
-///   - operation: What to run.
+///   - context: The root during the operation.
+///   - operation: The operation to run.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  // The standard library's `withValue` rethrows without a type; the outcome travels as a value.
+  // The standard library's `withValue` rethrows without a type, so the outcome is passed as a value.
   let outcome = RootContext.$ofTask.withValue(context) { () -> Swift.Result<Result, Failure> in
     do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
   }
@@ -33,8 +34,8 @@ public func withAppContext<Result, Failure: Error>(
 /// Runs an asynchronous operation in which ``AppContext`` is another context.
 ///
 /// - Parameters:
-///   - context: The root for the time of the operation.
-///   - operation: What to run; it stays on the caller's actor.
+///   - context: The root during the operation.
+///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
@@ -46,12 +47,12 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   return try outcome.get()
 }
 
-/// Exchanges the process's ``AppContext``, for code that leaves the task: Dispatch, threads, detached tasks.
+/// Replaces the process's ``AppContext``, for code that leaves the task: Dispatch, threads, detached tasks.
 ///
 /// Objects that are attached already keep their context.
 ///
-/// - Parameter context: The root from now on.
-/// - Returns: The one until now, to put back.
+/// - Parameter context: The new root.
+/// - Returns: The previous root, so that the caller can put it back.
 @discardableResult
 public func replaceAppContext(with context: UDIContext) -> UDIContext {
   RootContext.replace(with: context)
@@ -61,13 +62,13 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// Guarded by `lock`. Leak audits are not told of it: it is made when it is first used, and stays.
+  /// Guarded by `lock`. Leak audits are not notified of it: it is made when it is first used, and stays.
   private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 
   static var ofProcess: UDIContext { lock.withLock { unsafe process } }
 
   static func replace(with context: UDIContext) -> UDIContext {
-    // The old one leaves with the result and is not released under the lock.
+    // The old one is returned, and so is not released under the lock.
     lock.withLock {
       let old = unsafe process
       unsafe process = context

@@ -1,21 +1,24 @@
 /// Binding: registering an instance that somebody else keeps alive.
 ///
-/// Every verb that takes a dependency stands here twice: once for `Sendable` types, callable from anywhere, and, below the mark, once
-/// for all others, on the main actor. The type decides, so what is not `Sendable` never leaves the main actor.
+/// Every verb that takes a dependency is declared twice: once for `Sendable` types, callable from anywhere, and, below
+/// the mark, once for all other types, on the main actor. The type decides, so what is not `Sendable` never leaves the
+/// main actor.
 extension UDIContext {
-  /// Registers an instance in this context, weakly, and withdraws the same instance under the same key from every other one.
+  /// Registers an instance in this context, weakly, and withdraws it under the same key from every other context.
   ///
-  /// What was bound under the key here is replaced. The context does not keep the instance alive: hold it elsewhere.
+  /// If something is bound under the key here, it is replaced. The context does not keep the instance alive: hold it
+  /// elsewhere.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
+  ///   - name: Tells dependencies of one type apart.
+  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
+  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
+  ///   withdraw it.
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -27,14 +30,15 @@ extension UDIContext {
     }
   }
 
-  /// Registers an instance in this context as well, weakly: other contexts in which it is bound keep it. What was bound under the same key here is
-  /// replaced.
+  /// Registers an instance in this context as well, weakly.
+  ///
+  /// Other contexts in which the instance is bound keep it. If something is bound under the key here, it is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
+  ///   - name: Tells dependencies of one type apart.
+  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -50,7 +54,7 @@ extension UDIContext {
     }
   }
 
-  /// Takes back what is bound under a key in this very context, whoever bound it.
+  /// Withdraws what is bound under a key in this very context, whoever bound it.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -72,7 +76,8 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see
+  /// ``bind(_:as:named:metadata:fileID:line:)``.
   @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -85,7 +90,8 @@ extension UDIContext {
     }
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see
+  /// ``multiBind(_:as:named:metadata:fileID:line:)``.
   @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -104,7 +110,7 @@ extension UDIContext {
 extension UDIContext {
   func add(_ request: borrowing BindRequest) {
     request.tellAttachment()
-    // To be taken, because a closure cannot consume a constant of its surroundings.
+    // An optional to take from, because a closure cannot consume a constant of its surroundings.
     var binding = Optional(Binding.make(request, binder: .context))
     let isMulti = request.isMulti
     change { node, garbage in
@@ -113,9 +119,9 @@ extension UDIContext {
   }
 }
 
-/// What a caller of `bind` or `multiBind` gives, without its type, so that the work is compiled once.
+/// What a caller of `bind` or `multiBind` passes, without its type, so that the work is compiled once.
 ///
-/// It does not hold the dependency, which the caller does for the time of the call.
+/// The request does not hold the dependency; the caller holds it during the call.
 struct BindRequest: ~Copyable {
   let form: StoredForm
   let type: Any.Type
@@ -125,14 +131,15 @@ struct BindRequest: ~Copyable {
   let isMulti: Bool
   let reach: Reach
 
-  /// What a registration is described with, which few are: behind a reference, so that it is cheap to pass on where there is none.
+  /// The metadata of a registration. Few have any, so it is behind a reference, which is cheap to pass on when there is
+  /// none.
   final class Metadata: Sendable {
     let value: any Sendable
     private init(_ value: any Sendable) { self.value = value }
 
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
-      // Asked before the value is taken out, which would copy nothing at length.
+      // Checked before the value is taken out: even without a value, that would make a slow copy.
       if case .none = value { return nil }
       return box(value)
     }
@@ -154,7 +161,7 @@ struct BindRequest: ~Copyable {
     self.reach = reach
   }
 
-  /// Takes a request apart and hands it to `body`.
+  /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
@@ -169,37 +176,39 @@ struct BindRequest: ~Copyable {
     withExtendedLifetime(dependency) {}
   }
 
-  /// Stops the program where an instance is bound as a class that it is not of. The compiler lets that pass where the class is given by a
-  /// variable of its superclass's metatype.
+  /// Stops the program if an instance is bound as a class that it is not an instance of. The compiler accepts that if
+  /// the class is given by a variable whose type is the metatype of a superclass.
   @inline(never)
   static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
     form.borrowed.read { object in
       if isInstance(type, object) { return }
       fatalError(
         """
-        \(site.fileID):\(site.line): a \(String(reflecting: Swift.type(of: object))) was bound or provided as \(String(reflecting: type)), \
-        and is none.
+        \(site.fileID):\(site.line): a \(String(reflecting: Swift.type(of: object))) was bound or provided as \
+        \(String(reflecting: type)), but is not an instance of it.
         """)
     }
   }
 
-  /// Stops the program: a value cannot be held weakly.
+  /// Stops the program because a value cannot be held weakly.
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // Not a precondition, which says nothing in release builds; and the place is the caller's, not this one.
+    // Not a precondition, whose message is missing in release builds; and the place to name is the caller's, not this
+    // one.
     fatalError(
       """
       \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
-      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance; for a \
-      value register a provider, which makes or keeps it.
+      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For \
+      a value, register a provider, which makes or keeps it.
       """)
   }
 
-  /// Tells an object's attachment that the object is bound, so that the binding goes at the very moment the object does;
-  /// otherwise it would go when it is touched next.
+  /// Notifies an object's attachment that the object is bound, so that the binding goes at the very moment the object
+  /// does. Otherwise the binding would go when it is next touched.
   ///
-  /// Objects that were ever attached, or used a verb of their own, have told it already. For the others this asks them, which is
-  /// only done on the main actor: a conformance may be isolated to it, and calling that from elsewhere stops the program.
-  /// What is missed is only when the binding goes, so nothing rests on the cast either.
+  /// Objects that were ever attached, or have used a verb of their own, have done so already. This notifies the
+  /// attachments of all others, but only on the main actor: a conformance may be isolated to the main actor, and
+  /// calling it from elsewhere stops the program. If the cast fails, the only effect is that the binding goes
+  /// later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

@@ -1,4 +1,4 @@
-/// Finding one's way in the tree.
+/// Finding contexts in the tree.
 extension UDIContext {
   /// The context that this one is a child of; nil for a root.
   public var parent: UDIContext? {
@@ -16,15 +16,16 @@ extension UDIContext {
     }
   }
 
-  /// Everything below this context, breadth-first: the order in which a lookup looks, which
-  /// leaves out what is in scopes.
+  /// All contexts below this one, breadth-first.
+  ///
+  /// This is the order in which a lookup searches; but a lookup leaves out what is in scopes.
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
     change { node, _ in BreadthFirst(node).dropFirst().compactMap(\.node.context) }
   }
 
-  /// The root of the tree that this context is in: itself, if it has no parent.
+  /// The root of the tree that contains this context: this context itself if it has no parent.
   ///
   /// - Complexity: O(depth).
   public var root: UDIContext {
@@ -35,17 +36,19 @@ extension UDIContext {
     }
   }
 
-  /// The tags below the root that lead to this context; empty for a root. `root.context(at: path)` leads back.
+  /// The tags that lead to this context from the root, without the root's own; empty for a root.
+  ///
+  /// `root.context(at: path)` is the inverse.
   ///
   /// - Complexity: O(depth).
   public var path: [String] {
     Array(change { node, _ in node.fullPath }.dropFirst())
   }
 
-  /// The context that a path leads to.
+  /// Returns the context that a path leads to.
   ///
-  /// - Parameter path: The tag of a child, then of a child of that one, and so on. An empty path leads to this context.
-  /// - Returns: Nil if some tag on the way is not there.
+  /// - Parameter path: The tag of a child, then of one of its children, and so on. An empty path leads to this context.
+  /// - Returns: The context; nil if there is none for some tag on the path.
   /// - Complexity: O(tags), independent of the number of siblings.
   public func context(at path: some Sequence<String>) -> UDIContext? {
     // Read first: a sequence is the caller's code and may do anything, which must not happen under the lock.
@@ -60,7 +63,7 @@ extension UDIContext {
     }
   }
 
-  /// The child with a tag.
+  /// Returns the child with a tag.
   ///
   /// - Parameter tag: The tag to look for, one level below this context.
   /// - Returns: The child, or nil if there is none with this tag.
@@ -69,7 +72,7 @@ extension UDIContext {
     change { node, _ in node.child(tagged: tag)?.context }
   }
 
-  /// The first context below this one with a tag, breadth-first.
+  /// Returns the first context below this one that has a tag, breadth-first.
   ///
   /// - Parameter tag: The tag to look for; this context's own does not count.
   /// - Returns: The context, or nil if there is none with this tag.
@@ -80,7 +83,7 @@ extension UDIContext {
     }
   }
 
-  /// The same as ``descendant(tag:)``, as the original library spells it.
+  /// Does the same as ``descendant(tag:)``, under the name that the original library uses.
   ///
   /// - Parameter tag: The tag to look for; this context's own does not count.
   /// - Returns: The context, or nil if there is none with this tag.

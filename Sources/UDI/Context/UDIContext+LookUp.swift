@@ -1,13 +1,14 @@
 /// From the typed verbs to the untyped core, and back.
 extension UDIContext {
-  // What is compiled in the caller's module, for each type anew, is a call: the library writes what it finds to where the caller wants it.
-  // `lookUpAll` alone fills an array of the type there.
+  // The caller's module compiles only a call for each type: the library writes what it finds to where the caller wants
+  // it. Only `lookUpAll` fills an array of the type in the caller's module.
   //
-  // The answer is written where the optional is: an optional of a class or protocol type is laid out as the type itself, with nil in
-  // place of a null reference (Type Layout, "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and
-  // only values of such types are written by a lookup itself. A value that is first moved into an optional costs as much as the lookup's lock.
+  // The answer is written directly into the memory of the optional. An optional of a class or protocol type has the
+  // layout of the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in the Swift
+  // repository: docs/ABI/TypeLayout.rst), and a lookup itself writes only values of such types. Moving a value into an
+  // optional first would cost as much as the lookup's lock.
 
-  /// Looks up for `link`: the reason why nothing could be made goes to the reporter.
+  /// Looks up for `link`: if nothing can be made, the reason goes to the reporter.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
@@ -52,15 +53,16 @@ extension UDIContext {
     try unsafe findOrThrow(type, name, reach, search, into: UnsafeMutableRawPointer(found))
   }
 
-  /// Looks a dependency up.
+  /// Looks up a dependency.
   ///
-  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
+  /// - Parameter memory: The memory of an optional of the type, which is nil and stays nil if nothing is found.
   @inlinable
   @inline(__always)
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    // Two functions, so that most callers need not pass a name. This serves the row "link, bound there" of the benchmarks.
+    // Two functions, so that most callers need not pass a name. This serves the row "link, bound there" of the
+    // benchmarks.
     guard let name else { return unsafe find(type, reach, search, into: memory) }
     unsafe find(type, named: name, reach, search, into: memory)
   }
@@ -81,7 +83,7 @@ extension UDIContext {
     unsafe finish(answer, type, name, reach, search, nil, into: memory)
   }
 
-  /// The same for an object.
+  /// Looks up a dependency for an object.
   ///
   /// - Parameter asker: The object, for the report.
   func find(
@@ -93,9 +95,10 @@ extension UDIContext {
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
-  /// Looks up what must be there.
+  /// Looks up a dependency that must be there.
   ///
-  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Parameter memory: The memory of an optional of the type, which is nil. If this does not throw, it contains the
+  ///   dependency afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @usableFromInline
   func findOrThrow(
@@ -106,7 +109,7 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// What the tree answers, after the set-up blocks that have to run before.
+  /// What the tree answers, after running the set-up blocks that have to run first.
   func answer(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     afterSetUpInto memory: UnsafeMutableRawPointer
@@ -124,7 +127,7 @@ extension UDIContext {
     return withNode { unsafe $0.answer(.of(type), reach, search, into: memory) }
   }
 
-  /// Does what is left to do of a lookup that has not written what it found.
+  /// Finishes a lookup that has not written what it found.
   @inline(never)
   func finish(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -142,7 +145,7 @@ extension UDIContext {
     }
   }
 
-  /// The same for `require`.
+  /// Finishes a lookup for `require`.
   @inline(never)
   func finishOrThrow(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -187,7 +190,8 @@ extension UDIContext {
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-    // Looked for each time: a set-up block may be the first to use the name. Held as long as its id is in use.
+    // Looked up each time: a set-up block may be the first to use the name. The key is held as long as its id is in
+    // use.
     var key: KeyIdentity?
     defer { withExtendedLifetime(key) {} }
     func id() -> UInt64? {
@@ -236,14 +240,14 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Gets an instance from an entry that a lookup has found. The reason why there is none goes to the reporter.
+  /// Gets an instance from an entry that a lookup has found. If there is none, the reason goes to the reporter.
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
     take(entry, type, reach, search, only: false)
   }
 
-  /// The same from this very entry: nil if that is gone meanwhile.
+  /// Gets an instance from this very entry; nil if the entry is gone by now.
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
@@ -264,7 +268,8 @@ extension UDIContext {
 
   /// Gets an instance from an entry that a lookup has found, and writes it to memory.
   ///
-  /// - Parameter isOnly: Whether it has to be from this very entry. If not, the lookup begins again where that is gone meanwhile.
+  /// - Parameter isOnly: Whether the instance has to come from this very entry. If not, and the entry is gone by now,
+  ///   the lookup begins again.
   /// - Returns: Whether there is an instance.
   /// - Throws: `ProviderFailure`, or what a factory throws.
   @inline(__always)
@@ -281,10 +286,10 @@ extension UDIContext {
     return true
   }
 
-  /// Ends what `beginQuick` began, with what the factory has written to memory, or nil.
+  /// Ends what `beginQuick` began. The factory has written an instance, or nil, to memory.
   ///
-  /// - Parameter arguments: What the factory was given.
-  /// - Throws: What stands for nil.
+  /// - Parameter arguments: The arguments that the factory was given.
+  /// - Throws: The error that stands for nil.
   @inline(__always)
   func endQuick(
     _ provider: Provider, _ resolution: Unretained<Resolution>, _ type: Any.Type, _ memory: InstanceMemory,
@@ -318,14 +323,14 @@ extension UDIContext {
     if let instance = try entry.obtain(self, nil, isFresh: false) {
       return memory.write(instance, isExact: entry.makes(type), as: type)
     }
-    // It is gone meanwhile.
+    // The entry is gone by now.
     if isOnly { throw ProviderFailure.nothing }
     try provide(type, entry.name, reach, search, nil, isFresh: false, reports: false, nil, into: memory)
     return true
   }
 }
 
-/// Whether an object is an instance of a type that is only known when the program runs.
+/// Whether an object is an instance of a type that is known only at run time.
 func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
   func isOne<Wanted>(_: Wanted.Type) -> Bool { object is Wanted }
   return _openExistential(type, do: isOne)

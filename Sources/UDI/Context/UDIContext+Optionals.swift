@@ -1,21 +1,22 @@
-/// What is an optional by mistake: the optional's own type would be registered, or asked for.
+/// Overloads for optionals that are passed by mistake: the optional's own type would be registered, or looked up.
 ///
-/// Deprecated and not unavailable: the compiler passes over what is unavailable where another overload fits, and for an optional it would take
-/// the general one without a word. `.ci/refused` checks it. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// They are deprecated and not unavailable: if another overload fits, the compiler ignores those that are unavailable,
+/// and for an optional it would take the general one without a warning. `.ci/refused` checks this. Each verb is
+/// declared twice, see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Not to be used: what a context owns is not optional.
+  /// Not to be used: what a context owns must not be optional.
   ///
   /// - Parameters:
-  ///   - value: What is to be unwrapped first.
+  ///   - value: The value to unwrap first.
   ///   - type: The optional type.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find the registration by.
+  ///   - name: Tells dependencies of one type apart.
+  ///   - metadata: Anything by which to find the registration.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle.
   @available(
     *, deprecated,
-    message: "unwrap it first: who looks up the type without the question mark does not find an optional"
+    message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
   )
   @discardableResult
   public func provide<Wrapped: Sendable>(
@@ -25,19 +26,19 @@ extension UDIContext {
     provideAnything(value, name, metadata, fileID, line)
   }
 
-  /// Not to be used: what a context owns is not optional.
+  /// Not to be used: what a context owns must not be optional.
   ///
   /// - Parameters:
-  ///   - value: What is to be unwrapped first.
+  ///   - value: The value to unwrap first.
   ///   - type: The optional type.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find the registration by.
+  ///   - name: Tells dependencies of one type apart.
+  ///   - metadata: Anything by which to find the registration.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle.
   @available(
     *, deprecated,
-    message: "unwrap it first: who looks up the type without the question mark does not find an optional"
+    message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
   )
   @preconcurrency @MainActor
   @discardableResult
@@ -48,7 +49,7 @@ extension UDIContext {
     provideAnythingOnMainActor(value, name, metadata, fileID, line)
   }
 
-  // Generic functions, in which nobody knows that it is an optional, reach the verb for all values.
+  // Generic functions do not know that the type is an optional, so they reach the verb for all values.
   private func provideAnything<Value: Sendable>(
     _ value: Value, _ name: UDIName?, _ metadata: (any Sendable)?, _ fileID: StaticString, _ line: UInt
   ) -> UDIRegistration<Value> {
@@ -62,7 +63,7 @@ extension UDIContext {
     provide(value, named: name, metadata: metadata, fileID: fileID, line: line)
   }
 
-  /// Not to be used: what is required is not optional.
+  /// Not to be used: what is required must not be optional.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -80,7 +81,7 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search)
   }
 
-  /// Not to be used: what is required is not optional.
+  /// Not to be used: what is required must not be optional.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -101,7 +102,7 @@ extension UDIContext {
 }
 
 extension UDIObject {
-  /// Not to be used: what is required is not optional.
+  /// Not to be used: what is required must not be optional.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -122,7 +123,7 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Not to be used: what is required is not optional.
+  /// Not to be used: what is required must not be optional.
   ///
   /// - Parameters:
   ///   - type: The optional type.

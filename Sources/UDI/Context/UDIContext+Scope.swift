@@ -2,11 +2,12 @@ import Synchronization
 
 /// Scopes: contexts that nobody outside can see into.
 extension UDIContext {
-  /// Makes a scope, and adds it behind this context's children.
+  /// Makes a scope and adds it after this context's children.
   ///
-  /// A scope is a child that is closed. No lookup from outside finds what is in it or below it, whatever search it takes, and
-  /// updates from outside do not tell of it; from inside everything above is found. So several requests, sessions or windows can stand
-  /// side by side below one context without getting at each other's dependencies.
+  /// A scope is a child that is closed. No lookup from outside, whatever its search, finds what is in the scope or
+  /// below it, and updates from outside do not report it. Lookups from inside find everything above. So several
+  /// requests, sessions or windows can exist side by side below one context without access to each other's
+  /// dependencies.
   ///
   /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.
   ///
@@ -31,9 +32,9 @@ extension UDIContext {
   /// ```
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has it at the time, a number is put behind it.
+  ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
   ///   - search: The direction of its lookups; by default that of this context.
-  ///   - operation: What to run; it stays on the caller's actor.
+  ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: What `operation` returns.
   /// - Throws: What `operation` throws.
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
@@ -45,12 +46,12 @@ extension UDIContext {
     return try await operation(scope)
   }
 
-  /// Runs an operation that is not asynchronous with a scope below this context, and removes the scope afterwards.
+  /// Runs a synchronous operation with a scope below this context, and removes the scope afterwards.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has it at the time, a number is put behind it.
+  ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
   ///   - search: The direction of its lookups; by default that of this context.
-  ///   - operation: What to run.
+  ///   - operation: The operation to run.
   /// - Returns: What `operation` returns.
   /// - Throws: What `operation` throws.
   public func withScope<Result, Failure: Error>(

@@ -1,15 +1,15 @@
 /// Changing the tree.
 extension UDIContext {
-  /// Puts a context, with all below it, at the end of this one's children, from wherever it was.
+  /// Moves a context, with everything below it, from wherever it is to the end of this one's children.
   ///
-  /// The move is one step: a lookup sees the context at its old place or at the new one, never at none. Adding a context to the
-  /// parent it has already moves it behind its siblings.
+  /// The move is one step: a lookup sees the context at its old place or at the new one, never at neither. If this
+  /// context is the parent already, the child moves to the end of its siblings.
   ///
-  /// - Parameter child: The context to add; from now on this context holds it strongly.
-  /// - Throws: ``UDITreeError``, with the tree as it was: `duplicateTag` if there is another child with its tag, `cycle` if
+  /// - Parameter child: The context to add; from now on, this context holds it strongly.
+  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has its tag, `cycle` if
   ///   `child` is this context or one above it.
-  /// - Complexity: O(depth) to rule out a cycle, which a context without children skips; and for each of the k keys
-  ///   that are bound in `child` or below it, O(log siblings) on every level whose answer changes.
+  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and for each of the k keys that are
+  ///   bound in `child` or below it, O(log siblings) on every level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -20,7 +20,7 @@ extension UDIContext {
     }
   }
 
-  /// Makes a context and adds it behind this one's children.
+  /// Makes a context and adds it after this one's children.
   ///
   /// - Parameters:
   ///   - tag: The tag of the new context; no other child may have it.
@@ -34,7 +34,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // The leak audits are told below, when it has its place in the tree.
+    // The leak audits are notified below, when it has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -48,7 +48,8 @@ extension UDIContext {
     return child
   }
 
-  /// Takes a child, with all below it, out of this context. Unless somebody holds it, it goes away with its branch.
+  /// Takes a child, with everything below it, out of this context. Unless somebody holds the child, it goes away with
+  /// its branch.
   ///
   /// - Parameter child: The context to remove.
   /// - Returns: Whether it was a child of this context.
@@ -64,11 +65,11 @@ extension UDIContext {
     }
   }
 
-  /// Takes the child with a tag, with all below it, out of this context.
+  /// Takes the child with a tag, with everything below it, out of this context.
   ///
   /// - Parameter tag: The tag of a direct child.
   /// - Returns: The child; nil if there is none with this tag.
-  /// - Complexity: As ``removeChild(_:)``.
+  /// - Complexity: As for ``removeChild(_:)``.
   @discardableResult
   public func removeChild(tag: String) -> UDIContext? {
     change { node, garbage in
@@ -79,10 +80,10 @@ extension UDIContext {
     }
   }
 
-  /// Takes this context, with all below it, out of its parent.
+  /// Takes this context, with everything below it, out of its parent.
   ///
   /// - Returns: Whether it had a parent.
-  /// - Complexity: As ``removeChild(_:)``.
+  /// - Complexity: As for ``removeChild(_:)``.
   @discardableResult
   public func removeFromParent() -> Bool {
     change { node, garbage in

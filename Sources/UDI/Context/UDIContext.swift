@@ -1,5 +1,5 @@
-/// A node of the tree: it has a tag, a parent, ordered children, holds what is bound in it weakly, and has providers that make what is
-/// not there.
+/// A node of the tree. It has a tag, a parent and ordered children, holds what is bound in it weakly, and has providers
+/// that make dependencies.
 ///
 /// ```swift
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -8,23 +8,24 @@
 /// AppContext.link((any Cart).self)  // the same: a lookup looks here, then below, then above
 /// ```
 ///
-/// A parent holds its children strongly, a child holds its parent weakly: whoever holds a context holds all below it, and
-/// removing a child from its parent lets go of the branch. Binding never keeps a dependency alive; a context owns only what a provider made for it.
+/// A parent holds its children strongly, and a child holds its parent weakly. So whoever holds a context holds
+/// everything below it, and removing a child from its parent releases the branch. Binding never keeps a dependency
+/// alive; a context owns only what its providers have made and keep, and what `provide` gave it.
 ///
 /// A scope (``makeScope(tag:search:)``) is a context that nobody outside can see into.
 ///
-/// Contexts can be used from any thread. No lookup enters a sibling branch, and its cost does not depend on the size of
-/// the tree.
+/// Contexts can be used from any thread. No lookup enters a sibling branch, and the cost of a lookup does not depend on
+/// the size of the tree.
 public final class UDIContext: Sendable {
   private let node: Node
 
-  /// Makes a context that is the root of a tree of its own; add it to another one with ``addChild(_:)``.
+  /// Makes a context that is the root of its own tree; to add it to another context, use ``addChild(_:)``.
   ///
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that name none.
   ///   - isolation: The actor in whose code this is called, for `setUp`: see ``setUp(isolation:_:)``.
-  ///   - setUp: Run once, before the first lookup: see ``setUp(isolation:_:)``.
+  ///   - setUp: A block that runs once, before the first lookup: see ``setUp(isolation:_:)``.
   public init(
     tag: String, search: UDISearch = .lineage,
     isolation: (any Actor)? = #isolation,
@@ -35,7 +36,7 @@ public final class UDIContext: Sendable {
     if let setUp { self.setUp(isolation: isolation, setUp) }
   }
 
-  /// Makes a context without telling the leak audits.
+  /// Makes a context without notifying the leak audits.
   init(unaudited tag: String) { node = Node(tag: tag, search: .lineage) }
 
   deinit {
@@ -43,9 +44,9 @@ public final class UDIContext: Sendable {
     node.free()
   }
 
-  /// Lends the context's node, and keeps the context, and so the node's memory, alive meanwhile.
+  /// Passes the context's node to `body`, and keeps the context, and so the node's memory, alive during the call.
   ///
-  /// There is no other way to it: a node that outlived a context's last use would be a pointer to freed memory.
+  /// There is no other way to get the node: used after the context's last use, it would be a pointer to freed memory.
   @inline(__always)
   func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
@@ -65,8 +66,10 @@ public final class UDIContext: Sendable {
   /// The text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
-  /// The direction that lookups take when they name none, but for those of a factory that was handed this context, which go up. ``makeChild(tag:search:)`` hands it on to the child; contexts that exist
-  /// already keep theirs.
+  /// The direction of lookups that name none.
+  ///
+  /// Lookups by a factory that was given this context are an exception: they go up. ``makeChild(tag:search:)`` passes
+  /// the direction on to the new child; contexts that exist already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.search } } }
     set {

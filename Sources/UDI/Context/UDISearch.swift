@@ -1,11 +1,12 @@
-/// The direction a lookup takes through the tree.
+/// The direction in which a lookup goes through the tree.
 ///
 /// No search ever enters a sibling branch: what two branches share belongs in a context above both.
 public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
-  /// The context, then what is below it, as ``descendants``; where nothing is there, what the contexts above have themselves: the parent,
-  /// its parent, and so on up to the root. `linkAll` takes both. The default.
+  /// The context, then what is below it, as for ``descendants``. If nothing is there, then what the contexts above have
+  /// themselves: the parent, its parent, and so on up to the root. `linkAll` takes both. This is the default.
   case lineage
-  /// The context, then what is below it and in no scope, breadth-first: its children in their order, then theirs.
+  /// The context, then what is below it and not in a scope, breadth-first: its children in their order, then their
+  /// children.
   case descendants
   /// The context alone.
   case local
@@ -14,17 +15,17 @@ public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 extension UDISearch {
-  /// Whether it looks at what is below the context where it begins.
+  /// Whether it searches below the context where it begins.
   @inline(__always)
   var looksBelow: Bool {
-    // Not by raw values: those are strings, and lookups ask this.
+    // Not by raw values: those are strings, and this is on the path of lookups.
     switch self {
     case .lineage, .descendants: true
     case .local, .ancestors: false
     }
   }
 
-  /// Whether it looks at what is above the context where it begins.
+  /// Whether it searches above the context where it begins.
   var looksAbove: Bool {
     switch self {
     case .lineage, .ancestors: true

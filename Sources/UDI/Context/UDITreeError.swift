@@ -1,22 +1,22 @@
-/// Why a context could not be added to another one. The tree is as it was.
+/// Why a context could not be added to another one. The tree is unchanged.
 ///
-/// Contexts are named by their paths: the tags from the root to the context, the root's included.
+/// Contexts are named by their paths: the tags from the root to the context, including the root's.
 @nonexhaustive
 public enum UDITreeError: Error, Hashable, Sendable {
-  /// The parent has another child with this tag already.
+  /// The parent already has another child with this tag.
   case duplicateTag(String, parent: [String])
   /// The child is the parent itself, or the parent is somewhere below the child.
   case cycle(child: [String], parent: [String])
 }
 
 extension UDITreeError: CustomStringConvertible {
-  /// What was wrong, and what to do.
+  /// What went wrong, and what to do about it.
   public var description: String {
     switch self {
     case .duplicateTag(let tag, let parent):
       """
-      The context "\(oneLine(tag))" was not added to \(spell(parent)): that has a child with this tag already. \
-      Remove that one first, or give the new one a tag of its own.
+      The context "\(oneLine(tag))" was not added to \(spell(parent)), which already has a child with this tag. \
+      Remove that child first, or give the new one another tag.
       """
     case .cycle(let child, let parent) where child == parent:
       "The context \(spell(child)) was not added to \(spell(parent)): a context cannot be its own child."

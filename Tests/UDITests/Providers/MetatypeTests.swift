@@ -52,7 +52,7 @@ private final class Derived: Base, @unchecked Sendable {
       UDIContext(tag: "x").bind(Base(), as: type)
     }
     let output = String(decoding: bound?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("and is none."))
+    #expect(output.contains("but is not an instance of it."))
     await #expect(processExitsWith: .failure) {
       let type: Base.Type = Derived.self
       UDIContext(tag: "x").provide(Base(), as: type)

@@ -1,18 +1,18 @@
 /// A binding: the weak entry for one key in one context.
 class Binding: Entry, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: mutable state is guarded by the tree lock.
 
-  /// Who called the verb that made it.
+  /// Who called the verb that made the binding.
   enum Binder: UInt8 {
     case context
     /// The bound object itself.
     case instance
-    /// Another object: it is a `DetailedBinding`.
+    /// Another object: the binding is a `DetailedBinding`.
     case other
   }
 
   final let binder: Binder
-  /// Whether `multiBind` made it, which an object's later attachments leave alone.
+  /// Whether `multiBind` made it. Such a binding stays when the object is attached elsewhere.
   final let isMulti: Bool
   @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
@@ -22,7 +22,7 @@ class Binding: Entry, @unchecked Sendable {
     takeOut(&garbage)
   }
 
-  /// Takes the binding out of its context because its instance is bound in another one now.
+  /// Takes the binding out of its context because its instance is now bound in another one.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
     if UDIRecording.isOn { RemovedBindingLog.note(self, .withdrawn(other.site), &garbage) }
@@ -54,14 +54,14 @@ extension Binding {
   }
 }
 
-/// A binding of which there is more to know than of most.
+/// A binding about which more is known than about most.
 final class DetailedBinding: Binding, @unchecked Sendable {
-  // Unchecked: it adds constants.
+  // Unchecked: it adds only constants.
 
-  /// Whose verb made it, where that is another object than the bound one. The binding is withdrawn with that object, so
-  /// the reference never dangles.
+  /// The object whose verb made the binding, if that is not the bound object itself. The binding is withdrawn when that
+  /// object goes, so the reference never dangles.
   let maker: Unretained<UDIAttachment>?
-  /// The class of the bound object, which cannot be asked for it any more when it is dead. Nil while nothing is recorded.
+  /// The class of the bound object, which cannot be asked for it once it is dead. Nil if recording was off.
   let objectType: Any.Type?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
@@ -75,15 +75,15 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 }
 
 extension Binding {
-  /// Makes the binding of a request.
+  /// Makes the binding that a request describes.
   ///
-  /// - Parameter maker: Whose verb it was, where that is another object than the bound one.
+  /// - Parameter maker: The object whose verb it was, if that is not the bound object itself.
   static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
     maker == nil && request.metadata == nil && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
   }
 
-  /// Calls `body` with the object whose verb made it, where that is another one than the bound one.
+  /// Calls `body` with the object whose verb made the binding, if that is not the bound object itself.
   private func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
     guard binder == .other, let detailed = self as? DetailedBinding else { return }
     detailed.maker?.read { body($0, detailed) }
@@ -92,21 +92,24 @@ extension Binding {
 
 // MARK: - Where an instance is bound
 
-/// The bindings of one instance, wherever they are: a list through the bindings, found by the object's address.
+/// The bindings of one instance in all contexts: a list that runs through the bindings and is found by the object's
+/// address.
 ///
-/// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first are in the
-/// list until somebody comes across them; they can do no harm there, because a dead binding is withdrawn whenever it is touched.
+/// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first
+/// object stay in the list until somebody meets them. They do no harm there, because a dead binding is withdrawn
+/// whenever it is touched.
 struct InstanceChain: CompactTableElement {
-  /// The address. Here, too, because in a large table a look at the binding would mostly miss the cache.
+  /// The address. It is stored here too: in a large table, looking at the binding would mostly miss the cache.
   let key: UInt
   let first: Unretained<Binding>
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 
-  /// The bindings at an address. Under the tree lock.
+  /// Calls `body` with each binding at an address. Called under the tree lock.
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
     while let current = next {
-      // Read first: `body` may withdraw the binding, which then is garbage, and so alive until the lock is given back.
+      // Read first, because `body` may withdraw the binding, which then is in the garbage, and so alive until the lock
+      // is given back.
       next = current.read { $0.nextOfInstance }
       current.read(body)
     }
@@ -114,7 +117,7 @@ struct InstanceChain: CompactTableElement {
 }
 
 extension Binding {
-  /// Adds the binding to the lists that lead to it. Under the tree lock.
+  /// Adds the binding to the lists that lead to it. Called under the tree lock.
   ///
   /// - Returns: Whether the instance has other bindings.
   func enlist() -> Bool {
@@ -135,7 +138,7 @@ extension Binding {
     return hasOthers
   }
 
-  /// Takes the binding out of those lists. Under the tree lock.
+  /// Takes the binding out of the lists that lead to it. Called under the tree lock.
   func delist() {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance

@@ -1,30 +1,30 @@
 /// A node and everything below it, breadth-first: the order of `UDISearch.descendants`.
 ///
-/// This is the only traversal of the tree there is. Lookups do not need it, their index gives the same order; `find`, snapshots and
-/// explanations use it. To be iterated under the tree lock.
+/// There is no other traversal of the tree. Lookups do not need it, because their index gives the same order; `find`,
+/// snapshots and explanations use it. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
-  /// A node, and the place of its parent in the sequence; nil for the first.
+  /// A node, and the position of its parent in the sequence; nil for the first node.
   struct Element {
     let node: Node
     let parent: Int?
   }
 
-  /// What has been handed out.
+  /// The nodes that have been returned.
   private var nodes: ContiguousArray<Node> = []
-  /// The place of the node whose children come next.
+  /// The position of the node whose children come next.
   private var parent = 0
-  /// The next of them.
+  /// The next one of these children.
   private var child: Node?
   private let start: Node
   private let entersScopes: Bool
   private let omitted: Node?
-  /// How many nodes may still be looked at, those included that are left out.
+  /// How many more nodes may be visited, including nodes that are left out.
   private(set) var rest: Int
 
   /// - Parameters:
-  ///   - entersScopes: Whether to go into the scopes below the first node, which lookups from there do not.
-  ///   - omitted: A node to leave out, with all below it.
-  ///   - limit: At how many nodes to look at most.
+  ///   - entersScopes: Whether to visit the scopes below the first node, which lookups from there do not.
+  ///   - omitted: A node to leave out, with everything below it.
+  ///   - limit: The largest number of nodes to visit.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
     self.start = start
     self.entersScopes = entersScopes

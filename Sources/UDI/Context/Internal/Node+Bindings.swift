@@ -2,9 +2,9 @@
 extension Node {
   /// Binds here. A binding under the same key is replaced.
   ///
-  /// - Parameter moving: Whether the same instance is withdrawn under the same key wherever else it is bound.
+  /// - Parameter moving: Whether to withdraw the same instance under the same key wherever else it is bound.
   func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    // A constant, because a parameter that is consumed cannot be referred to before.
+    // A constant, because a parameter cannot be referred to before it is consumed.
     let binding = consume new
     guard !isInert else { return garbage.add(binding) }
     if isSetUpByThisThread {
@@ -12,15 +12,16 @@ extension Node {
       binding.isFromSetUp = true
     }
     let reference = Unretained(binding)
-    // Read for the first binding only: where several threads have scopes below one parent, its memory moves from core to core. This serves
-    // the row "make a scope, bind 3, link 5, end it", by 1 %.
+    // Read for the first binding only: if several threads have scopes below one parent, the parent's memory moves from
+    // core to core. This serves the row "make a scope, bind 3, link 5, end it", by 1 %.
     let expected = bindings.heldCount == 0 ? Int(parent?.expectedKeys ?? 1) : 1
     // Handed over to the dictionary, so that references to it are not counted up and down.
     let replaced = bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if bindings.looksForDeadEntries {
-      // One look a time is enough here: most objects take their bindings with them, and lookups clean up what they meet.
+      // One look at a time is enough here: most objects take their bindings with them, and lookups withdraw the dead
+      // bindings that they meet.
       let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
@@ -29,7 +30,7 @@ extension Node {
     }
   }
 
-  /// Makes a binding known that the dictionary has got.
+  /// Makes a binding known that the dictionary has just got.
   @inline(__always)
   private func show(
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
@@ -67,12 +68,12 @@ extension Node {
     return nil
   }
 
-  /// The binding in the dictionary, also where an override stands in front of it.
+  /// The binding in the dictionary, even if an override hides it.
   func heldBinding(_ key: KeyIdentity) -> Binding? { bindings.entry(forKey: BoundKey(Unretained(key)))?.binding }
 
   /// The binding at this very node, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
-    // Without looking into the dictionary, where the slot says it.
+    // If the slot tells the answer, the dictionary is not searched.
     guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
       return hasOverrides ? heldBinding(key) : nil
     }
@@ -87,12 +88,13 @@ extension Node {
 }
 
 extension WeakEntry {
-  /// The entry as what it is in a node's dictionary: only `bind` puts entries there.
+  /// The entry as a binding, which every entry in a node's dictionary is: only `bind` puts entries there.
   var binding: Binding { unsafe unsafeDowncast(self, to: Binding.self) }
 }
 
 extension Binding {
-  /// Takes the binding out of its context, if it is in one. What is under it, a provider, then answers.
+  /// Takes the binding out of its context, if it is in one. If the context has a provider for the key, the provider
+  /// answers from now on.
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil

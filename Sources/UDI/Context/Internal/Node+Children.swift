@@ -1,4 +1,4 @@
-/// The tree's own edges. Everything here runs under the tree lock.
+/// The edges of the tree. Everything here runs under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
     guard childrenByTag.isEmpty else { return childrenByTag.find(tag)?.element.node }
@@ -22,7 +22,7 @@ extension Node {
     return next != nil
   }
 
-  /// The children in the order in which they were added.
+  /// Calls `body` with each child, in the order in which they were added.
   func forEachChild(_ body: (Node) -> Void) {
     var next = firstChild
     while let child = next {
@@ -31,7 +31,7 @@ extension Node {
     }
   }
 
-  /// Puts `child`, with all below it, at the end of this node's children, from wherever it is.
+  /// Moves `child`, with everything below it, from wherever it is to the end of this node's children.
   ///
   /// - Parameters:
   ///   - childContext: The child's context.
@@ -47,7 +47,7 @@ extension Node {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
-    // For lookups that find something below: see `isHandedToFactoryUnchecked`.
+    // Needed by lookups that find something below: see `isHandedToFactoryUnchecked`.
     PerThread.prepare()
     if isInert { child.isInert = true }
 
@@ -55,7 +55,7 @@ extension Node {
     let newSequence = nextChildSequence
     nextChildSequence += 1
     guard newSequence < Rank.sequenceLimit else {
-      fatalError("a context has room for \(Rank.sequenceLimit) children in its life")
+      fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
     defer {
       if child.pendingSetUps.isEmpty { child.notifyWatchersAboveOfSetUps() } else { child.notifyWatchersOfSetUp() }
@@ -68,8 +68,9 @@ extension Node {
       link(child)
       return
     }
-    // First known above the new parent, then taken out above the old one: no lookup misses it in between. The sequence number
-    // is what other changes to the old parent's slots go by before, and to the new one's afterwards.
+    // First it becomes known above the new parent, then it is taken out above the old one: no lookup misses it in
+    // between. Until the sequence number is set, other changes use the old one with the old parent's slots; afterwards,
+    // the new one with the new parent's.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.sequence
     old?.unlink(child)
@@ -91,7 +92,7 @@ extension Node {
     child.announce(to: self, from: child.sequence, to: nil)
     unlink(child)
     if child.isWatched { child.notifyWatchersOfMove() }
-    // In steps of a table's growth, and not for large ones, whose tables are of another kind.
+    // Rounded up to the steps in which a table grows. Larger tables do not count, because they are of another kind.
     var keys = child.slots.count
     if !child.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
@@ -105,20 +106,20 @@ extension Node {
 
   private var hasHadChildren: Bool { nextChildSequence > 0 }
 
-  /// Notes the context of a node that has, or gets, children or providers, and may come to have no parent.
+  /// Notes the context of a node that has, or gets, children or providers, and may later have no parent.
   func remember(_ context: UDIContext) {
     guard noting != .done else { return }
     noting = .done
     rootContext = context
   }
 
-  /// Notes the context of a node that was just taken out of its parent, if it is needed.
+  /// Notes the context of a node that was just taken out of its parent, if it will be needed.
   private func rememberWithoutParent(_ context: UDIContext) {
     if hasChildren || noting == .withoutParent { remember(context) }
   }
 
-  /// Sees to it that the context is known as long as it lives, wherever the node is moved. Only of nodes that a parent holds or that
-  /// have noted their context.
+  /// Makes sure that the context is known as long as it lives, wherever the node is moved. To be called only on nodes
+  /// that a parent holds or that have noted their context.
   func keepTrackOfContext() {
     if noting == .never { noting = .withoutParent }
   }
@@ -168,19 +169,19 @@ extension Node {
 
 // MARK: - The end of a context
 
-/// A teardown that one thread is in the middle of.
+/// A teardown that a thread is running.
 struct Teardown {
   let thread: UInt
-  /// Children of contexts that went away, to be let go of next.
+  /// Children of contexts that went away, to be released next.
   var pending: [UDIContext] = []
 }
 
 extension Node {
-  /// Takes the node of a dying context out of everything that refers to it. Not under a lock.
+  /// Takes the node of a dying context out of everything that refers to it. Not to be called under a lock.
   ///
-  /// Letting go of a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
-  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which lets go
-  /// of them one after the other.
+  /// Releasing a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
+  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which
+  /// releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
     var storages: [DroppedStorage]?
@@ -195,10 +196,11 @@ extension Node {
       if hasExtras { dropExtras(&garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
-        // Waits for lookups that came up from a child before it was cut off.
+        // Waits for lookups that climbed from a child before it was cut off.
         lock.withLock { slots = CompactTable() }
       }
-      // Else nobody can come here any more, as nobody holds the context; `free` ends the slots, which need not be done under the lock.
+      // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
+      // needs no lock.
     }
     bindings.releaseEntries()
     storages?.forEach { $0.reset() }
@@ -206,7 +208,7 @@ extension Node {
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
-  /// Lets go of what few contexts have.
+  /// Drops what only few contexts have.
   private func dropExtras(_ garbage: inout Garbage) {
     if let setUp {
       setUp.node = nil
@@ -217,9 +219,9 @@ extension Node {
     if hasOverrides { for substitute in overrides { substitute.node = nil } }
   }
 
-  /// Has the outermost teardown on this thread let go of children.
+  /// Hands children to the outermost teardown on this thread, which releases them.
   ///
-  /// - Returns: Whether this is that one.
+  /// - Returns: Whether this teardown is the outermost one.
   private func handOver(_ children: [UDIContext]) -> Bool {
     let thread = currentThread()
     if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {

@@ -1,14 +1,14 @@
-/// Keeping the slots true to the bindings. Everything here runs under the tree lock.
+/// Keeps the slots in step with the entries. Everything here runs under the tree lock.
 extension Node {
-  /// Makes the slot for a key say what this node itself has for it, and corrects the nodes above.
+  /// Makes the slot for a key show what this node itself has for it, and corrects the nodes above.
   ///
   /// - Parameters:
-  ///   - entry: What the node answers with now, or nil.
+  ///   - entry: The entry with which the node now answers, or nil.
   ///   - initialCapacity: How many slots to make room for if this is the first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
-    // Apart, so that where there is none nothing is counted.
+    // Separate branches, so that no reference is counted if there is no override.
     if hasOverrides, let substitute = override(key) {
       put(substitute, forKey: key, initialCapacity: initialCapacity)
     } else {
@@ -37,9 +37,10 @@ extension Node {
     if !isScope { propagate(key, change) }
   }
 
-  /// Points a slot without a binding of its own at what its first child leads to, or removes it when there is none.
+  /// Points a slot whose node has no entry of its own at what its first child leads to. Removes the slot if there is no
+  /// child.
   ///
-  /// - Parameter known: A child whose slot's state is known already.
+  /// - Parameter known: A child whose slot's state the caller knows already.
   private func followChildren(
     _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: SlotState)? = nil
   ) -> SlotState {
@@ -50,7 +51,7 @@ extension Node {
     }
     let below: SlotState
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
-    assert(!below.isAbsent, "a child is known for a key that it has no slot for")
+    assert(!below.isAbsent, "a child is listed for a key for which it has no slot")
     slot.element.best = below.best
     slot.element.depth = below.depth + 1
     slot.element.isSingle = below.isSingle && slot.element.children.isOne
@@ -60,13 +61,13 @@ extension Node {
   /// The state of the slot for a key.
   private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .absent }
 
-  /// Tells this node that its child's slot for a key has another rank or another answer.
+  /// Updates this node's slot for a key after its child's slot has got another rank or another answer.
   ///
   /// - Parameters:
   ///   - old: The child's rank until now, nil if it had no slot for the key.
-  ///   - new: Its rank from now on, nil if it has none any more.
+  ///   - new: Its rank from now on, nil if it no longer has a slot.
   ///   - below: The state of the child's slot.
-  /// - Returns: What became of this node's own slot.
+  /// - Returns: How this node's own slot has changed.
   private func update(
     _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: SlotState
   ) -> SlotChange {
@@ -75,7 +76,7 @@ extension Node {
         guard new != nil else { return SlotChange(from: .absent, to: .absent) }
         let made = Slot(
           key: key, best: below.best, children: .one(.init(child)), depth: below.depth + 1, isSingle: below.isSingle)
-        // Most contexts with something below them lead to several keys.
+        // Most contexts that have something below them lead to several keys.
         slots.insert(made, initialCapacity: 4)
         return SlotChange(from: .absent, to: made.state)
       }
@@ -89,13 +90,14 @@ extension Node {
         }
       }
       guard before.depth == 0 else { return SlotChange(from: before, to: followChildren(slot, (child, below))) }
-      // A binding of the node's own stays the answer, whatever is below.
+      // An entry of the node's own remains the answer, whatever is below.
       slot.element.isSingle = slot.element.children.isEmpty
       return SlotChange(from: before, to: slot.element.state)
     }
   }
 
-  /// Corrects the nodes above after this node's slot for a key has changed. Ends at the first one whose own answer stays.
+  /// Corrects the nodes above after this node's slot for a key has changed. Stops at the first one whose own slot does
+  /// not change.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
     while change.isAny, let parent = child.parentThatSeesThis {
@@ -108,8 +110,8 @@ extension Node {
     }
   }
 
-  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both. Nothing above knows
-  /// what is in a scope.
+  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both.
+  /// Nodes above a scope do not know what is in it.
   ///
   /// - Parameters:
   ///   - parent: The parent that gains, loses or reorders this node.
@@ -119,7 +121,7 @@ extension Node {
     if isScope { return }
     slots.forEach { slot in
       let state = slot.state
-      // Where nobody watches, the entry is not looked at: it is mostly not in the cache.
+      // If nobody watches, the entry is not read: it is mostly not in the cache.
       let kind = unsafe Watcher.count > 0 ? slot.best.read { ChangeKind.of($0) } : .answer
       Tree.notifying(kind) {
         let change = parent.update(

@@ -1,15 +1,16 @@
 import Synchronization
 
 extension Node {
-  /// Every live dependency of a type in search order, and within one context in the order in which they were registered.
+  /// Every live dependency of a type in search order, and within one context in the order of registration.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - name: Their name; nil for those without one.
-  ///   - reach: Where the caller may use what it gets.
+  ///   - reach: Where the caller may use the dependencies.
   ///   - search: The direction; nil for this context's.
-  ///   - ofAnyName: Whether to take all of them whatever their name.
-  /// - Complexity: O(contexts that have the key at them or below them, and above a hit), whatever else the tree holds.
+  ///   - ofAnyName: Whether to take all of them, whatever their name.
+  /// - Complexity: O(contexts that have the key at them or below them, and levels above if the search climbs), whatever
+  ///   else the tree holds.
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
@@ -22,23 +23,24 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
-        // Something dead has given way to a provider, whose place among the others may be another one.
+        // A provider has taken the place of something dead, and it may come at another place in the order.
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // The key's last reference may go with what was withdrawn; not before the lock was given back.
+      // The key's last reference may go with what was withdrawn, so it must not be released before the lock has been
+      // given back.
       garbage.add(key)
       return found
     }
   }
 
-  /// The ids of all keys of a type that a search from here can meet.
+  /// The ids of all keys of a type that a search from here can meet. Called under the tree lock.
   private func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
     guard type.namedKeys.load(ordering: .relaxed) > 0 else { return [type.id] }
     return Array(Set(keys(of: type, search).map(\.id)).union([type.id]))
   }
 
-  /// The keys of a type that a search from here can meet. Under the tree lock.
+  /// The keys of a type that a search from here can meet. Called under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     slots.forEach { slot in
@@ -47,14 +49,15 @@ extension Node {
     }
     var next = search.looksAbove ? parent : nil
     while let node = next {
-      // Not by the slots: there is one for each key of the branches beside.
+      // The slots are not used here: they include the keys of all other branches below that node.
       node.forEachOwnKey { if $0.type === type { keys.append($0) } }
       next = node.parent
     }
     return keys
   }
 
-  /// Calls `body` with the key of each binding, provider and override of this very node; with some more than once.
+  /// Calls `body` with the key of each binding, provider and override of this very node, possibly more than once for
+  /// the same key.
   private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
     bindings.forEachEntry { body($0.binding.key) }
     providers.forEach { body($0.provider.key) }
@@ -65,7 +68,7 @@ extension Node {
 // MARK: - Without making anything
 
 extension Node {
-  /// The live bindings and the providers of a type in search order. No lock is held.
+  /// The live bindings and the providers of a type in search order. Called with no lock held.
   func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
       let search = direction(of: search)
@@ -74,7 +77,7 @@ extension Node {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
-        // Not what the slot points at: a test may have put something in front.
+        // Not what the slot points at: a test may have put an override there.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           Schedule.reached(.loadedToLook)
           entries.append(binding)
@@ -91,10 +94,10 @@ extension Node {
 // MARK: - In search order, dead or alive
 
 extension Node {
-  // Bindings are collected before any is loaded: a weak load is a barrier, and without one the processor follows
-  // several branches at once, whose nodes are seldom in its cache.
+  // Bindings are collected before any is loaded. A weak load is a barrier; without one, the processor follows several
+  // branches at once, whose nodes are seldom in its cache.
 
-  /// The entries under some keys.
+  /// The entries under any of several keys, in search order.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found =
       keys.count == 1 && search.looksBelow ? entriesBelow(keys[0]) : entries(keys, goingDown: search.looksBelow)
@@ -106,13 +109,13 @@ extension Node {
     return found
   }
 
-  /// The entries of this very node under any of several keys, in the order in which they were registered.
+  /// The entries of this very node under any of several keys, in the order of registration.
   private func ownEntries(_ keys: [UInt64]) -> [Unretained<Entry>] {
     keys.count == 1
       ? ownEntry(keys[0]).map { [$0] } ?? [] : keys.compactMap(ownEntry).sorted { $0.object.serial < $1.object.serial }
   }
 
-  /// The entries under one key, downwards.
+  /// The entries under one key, here and below.
   private func entriesBelow(_ key: UInt64) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [Step.visit(self)]
@@ -124,7 +127,7 @@ extension Node {
         case .visit(let node):
           guard let slot = node.slots.find(key) else { continue }
           if slot.element.isSingle {
-            // The way to the only binding below need not be gone: it is known how many levels it is away.
+            // There is no need to walk the path to the only binding below: the slot says how many levels away it is.
             slot.element.depth == 0
               ? found.append(slot.element.best) : next.append(.wait(slot.element.best, levels: slot.element.depth - 1))
             continue
@@ -147,11 +150,11 @@ extension Node {
   /// What to do on a level.
   private enum Step {
     case visit(Node)
-    /// A binding that is due some levels further down, in this place.
+    /// An entry that is due some levels further down, at this place in the order.
     case wait(Unretained<Entry>, levels: UInt32)
   }
 
-  /// The entries under any of several keys: of this node, and, going down, of all below it.
+  /// The entries under any of several keys: of this node and, if the search goes down, of all below it.
   private func entries(_ keys: [UInt64], goingDown: Bool) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [self]
@@ -171,26 +174,26 @@ extension Node {
   }
 }
 
-/// What a lookup of all has found alive.
+/// The live dependencies that a lookup of all has found.
 ///
-/// The references are counted when they are loaded, and that count goes over to the values that the caller makes of them.
+/// Loading a reference counts it. This count passes to the values that the caller makes of the references.
 @safe
 final class FoundDependencies {
   private enum Found {
     case object(AnyObject, StoredForm, isExact: Bool)
-    /// Has to be made or taken out of its box.
+    /// The instance has to be made or taken out of its box.
     case provided(Entry)
   }
 
   private let live: UnsafeMutableBufferPointer<Found>
   let count: Int
-  /// Whether something dead was withdrawn that had something else under it.
+  /// Whether a dead entry was withdrawn whose context has another entry for its key.
   fileprivate let hasUncovered: Bool
   private let lookup: LookupForm
-  /// How many have been taken out. Unchecked, because one call on one thread uses it.
+  /// How many have been taken out. Unchecked, because only one call on one thread uses it.
   @exclusivity(unchecked) private var taken = 0
 
-  /// Loads bindings, and withdraws the dead ones. Under the tree lock.
+  /// Loads the entries, and withdraws the dead ones. Called under the tree lock.
   fileprivate init(_ bindings: ContiguousArray<Unretained<Entry>>, _ lookup: LookupForm, _ garbage: inout Garbage) {
     var count = 0
     var hasUncovered = false
@@ -209,7 +212,7 @@ final class FoundDependencies {
   private static func find(
     _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
-    // Before it is loaded, which would hold it.
+    // Checked before the object is loaded, because loading would hold it.
     if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:
@@ -233,7 +236,7 @@ final class FoundDependencies {
     unsafe live.deallocate()
   }
 
-  /// Takes out the next dependency, as a value at `memory` or as an object that is still to be cast.
+  /// Takes out the next dependency, either as a value in `memory` or as an object that still has to be cast.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
@@ -247,7 +250,7 @@ final class FoundDependencies {
     case .object(let object, _, isExact: false): return .object(object)
     case .provided(let entry):
       guard entry.kind == .graphProvider else { return .provided(entry) }
-      // An earlier one may have made it meanwhile.
+      // An earlier one may have made the instance meanwhile.
       return unsafe entry.answerFromGraph(lookup, into: memory)
     }
   }
@@ -256,7 +259,7 @@ final class FoundDependencies {
 extension ContiguousArray<Node> {
   /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
   fileprivate mutating func sortBySequence(from start: Int) {
-    // Mostly few, and mostly in order already.
+    // There are mostly few, and they are mostly in order already.
     guard count - start <= 16 else { return self[start...].sort { $0.sequence < $1.sequence } }
     for index in indices.dropFirst(start + 1) {
       let node = self[index]
@@ -269,7 +272,7 @@ extension ContiguousArray<Node> {
     }
   }
 
-  /// Leaves one of several equal neighbours.
+  /// Keeps one of several equal neighbours.
   fileprivate mutating func removeRepetitions(from start: Int) {
     var kept = start
     for index in indices.dropFirst(start) where index == start || self[index] != self[kept - 1] {

@@ -1,28 +1,28 @@
 /// The one path of all lookups: every verb, wrapper and search ends in `Node.answer`.
 
-/// What a lookup brings back. It is made without the dependency's type, so that the work is compiled once; the verbs
-/// make a value of the type from it.
+/// What a lookup returns. It does not know the dependency's type, so that the work is compiled once; the verbs make a
+/// value of the type from it.
 enum LookupAnswer {
   /// There is no live dependency.
   case nothing
-  /// The value stands in the memory that the caller gave.
+  /// The value is in the memory that the caller gave.
   case written
-  /// The object is found, and a cast will make the value: the type has a form that is not recorded.
+  /// The object was found, and a cast makes the value: the stored form is not that of the requested type.
   case object(AnyObject)
-  /// The entry is found, and has to make the value, take it out of its box, or say that this lookup may not have it, with no lock
-  /// held.
+  /// The entry was found. With no lock held, it has to make the value, take it out of its box, or say that this lookup
+  /// may not have it.
   case provided(Entry)
-  /// Found dead, or perhaps of another key: to be looked up again, with no lock held.
+  /// What was found is dead, or may belong to another key. The caller looks up again, with no lock held.
   case dead
-  /// A set-up block has to run before: to be looked up again after that.
+  /// A set-up block has to run first. The caller looks up again after that.
   case setUpPending
 }
 
-/// What a lookup searches for: an id, and a test of whether what has that id is what was meant.
+/// What a lookup searches for: an id, and a test whether an entry with this id has the right key.
 protocol LookupKey {
   var id: UInt64 { get }
 
-  /// Whether an entry with this id certainly has this key. It is called under locks, and so must not call the user's code.
+  /// Whether an entry with this id certainly has this key. Called under locks, so it must not call the user's code.
   func isSurelyKey(of entry: Entry) -> Bool
 }
 
@@ -53,7 +53,7 @@ extension Node {
   /// Looks up a dependency without a name.
   ///
   /// - Parameters:
-  ///   - reach: Where the caller may use what it gets.
+  ///   - reach: Where the caller may use the dependency.
   ///   - search: The direction; nil for this context's.
   ///   - memory: Uninitialised memory for a value of the requested type.
   @inline(__always)
@@ -76,19 +76,21 @@ extension Node {
     return unsafe answerComparing(type, name, reach, search, into: memory)
   }
 
-  /// Looks up a dependency with a name. Like `attempt` without a name, it changes nothing and never calls the user's code.
+  /// Looks up a dependency with a name. Like `attempt` without a name, it changes nothing and never calls the user's
+  /// code.
   ///
-  /// It finds the name by its hash, and compares two names only where that needs no code of the user's: that is so for strings, and for
-  /// copies of one name. So one lock is enough. This serves the rows "link by name" and "link by a key" of the benchmarks: the latter takes 427
-  /// instructions instead of 915.
+  /// It finds the name by its hash, and compares two names only if that needs no code of the user's: if both are
+  /// strings, or copies of one name. So one lock is enough. This serves the rows "link by name" and "link by a key" of
+  /// the benchmarks: the latter takes 427 instructions instead of 915.
   ///
-  /// - Returns: `dead`, too, where names have to be compared by the user's `==`, with no lock held.
+  /// - Returns: `dead` also if names have to be compared by the user's `==`, with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // The name's id may not be its hash. Asked only now that a lock was taken: whatever was bound before that is counted.
+    // The name's id may differ from its hash. Checked only now, after a lock was taken, so that every name that was
+    // bound before is counted.
     if case .nothing = answer, KeyNames.haveCollided { return .dead }
     return answer
   }
@@ -99,10 +101,10 @@ extension Node {
     _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     guard let key = KeyNames.identity(TypeIdentity.of(type), name) else {
-      // A set-up block above may be the first to use it.
+      // A set-up block above may be the first to use the name.
       return mustRunSetUps(search) ? .setUpPending : .nothing
     }
-    // As long as the key is retained no other name can be given its id.
+    // As long as the key is retained, no other name can get its id.
     defer { withExtendedLifetime(key) {} }
     let form = LookupForm(.of(type), reach)
     let answer = unsafe attempt(KnownKey(id: key.id), form, search, into: memory)
@@ -110,9 +112,9 @@ extension Node {
     return unsafe answerCleaningUp(key.id, form, search, into: memory)
   }
 
-  /// Looks up without changing anything, and without calling any code of the user's: may run under an attachment's lock.
+  /// Looks up without changing anything and without calling the user's code, so it may run under an attachment's lock.
   ///
-  /// - Returns: `dead`, too, for what may have another key with the same id.
+  /// - Returns: `dead` also for an entry that may have another key with the same id.
   @inline(__always)
   func attempt(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -122,7 +124,7 @@ extension Node {
       lock.unlock()
       return .setUpPending
     }
-    // Every search begins with the context itself, so which one it is matters only where that has nothing.
+    // Every search begins with the context itself, so the direction matters only if the context has nothing.
     guard let slot = slots.find(key.id), slot.element.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
@@ -132,8 +134,8 @@ extension Node {
     return answer
   }
 
-  /// Looks at the contexts above, hand over hand: this node's lock is taken already, and each parent's is before its child's is given back,
-  /// so that no node can go away or move in between.
+  /// Looks at the contexts above, hand over hand. This node's lock has been taken already; each parent's lock is taken
+  /// before its child's is given back, so that no node can go away or move in between.
   @inline(never)
   private func attemptAbove(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -160,8 +162,8 @@ extension Node {
     return .nothing
   }
 
-  /// Withdraws what is found dead and looks up anew, until something is alive or nothing is left. Behind what was dead may be a set-up
-  /// block that has to run first.
+  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. A set-up block that
+  /// has to run first may be behind what was dead.
   @inline(never)
   func answerCleaningUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -173,7 +175,7 @@ extension Node {
     }
   }
 
-  /// Withdraws what a lookup ends at, if that is dead. Under the tree lock.
+  /// Withdraws the entry that a lookup finds, if it is dead. Called under the tree lock.
   private func withdrawNearestIfDead(_ key: UInt64, _ search: UDISearch?, _ garbage: inout Garbage) {
     guard let entry = nearestEntry(key, direction(of: search))?.object else { return }
     garbage.add(entry)
@@ -182,13 +184,13 @@ extension Node {
   }
 }
 
-// MARK: - Which direction a lookup takes
+// MARK: - The direction of a lookup
 
 extension Node {
-  /// The direction of a lookup that begins here: the one that it names; while a factory runs that was handed this context, upwards, so
-  /// that nothing is made of what stands below; else the context's.
+  /// The direction of a lookup that begins here: the one that it names; or upwards, while a factory runs that was given
+  /// this context, so that nothing is made from what is below; or else the context's.
   ///
-  /// Under the tree lock or the node's.
+  /// Called under the tree lock or the node's lock.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.search) }
 
   /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
@@ -204,13 +206,14 @@ extension Node {
     return self.search.looksAbove || isHandedToFactory
   }
 
-  /// Whether this thread runs a factory that was handed this node's context.
+  /// Whether this thread runs a factory that was given this node's context.
   var isHandedToFactory: Bool {
     PerThread.prepare()
     return isHandedToFactoryUnchecked
   }
 
-  /// The same, without making sure that there is a thread key: for nodes that have children, for which `adopt` has made it.
+  /// The same, without making sure that the thread key exists: for nodes that have children, for which `adopt` has made
+  /// it.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
     PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
@@ -218,7 +221,7 @@ extension Node {
 }
 
 extension Entry {
-  /// What the entry gives, as the requested type, if it is one of the key.
+  /// What the entry gives, as the requested type, if the entry certainly has this key.
   @inline(__always)
   fileprivate func answer(
     _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
@@ -236,10 +239,10 @@ extension Entry {
     return .written
   }
 
-  /// The same for an entry that refers to its object weakly, and whose recorded words are not what the lookup wants.
+  /// Answers for an entry that refers to its object weakly, and whose stored form is not what the lookup wants.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
-    // Before the object is loaded: that would hold it, and perhaps let go of it, off the main actor.
+    // Checked before the object is loaded: loading would hold it off the main actor, and perhaps release it there.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .dead
   }
@@ -256,7 +259,7 @@ extension Entry {
     return .written
   }
 
-  /// Most links of a graph find what an earlier one made: those are done here, without keeping the provider alive.
+  /// Most links of a graph find what an earlier one made. These are answered here, without keeping the provider alive.
   @inline(never)
   func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,

@@ -1,7 +1,8 @@
 extension Node {
-  /// Looks up after running the set-up blocks that the lookup reaches. No lock is held.
+  /// Looks up after running the set-up blocks that the lookup reaches. Called with no lock held.
   ///
-  /// - Parameter key: The key's id, if it has one; asked again each time, because a block may be the first to use a name.
+  /// - Parameter key: Returns the key's id, if it has one. Called again each time, because a block may be the first to
+  ///   use a name.
   @inline(never)
   func answerAfterSetUp(
     _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
@@ -11,7 +12,7 @@ extension Node {
       runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
       let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
-      // What was dead is gone, and behind it may be a set-up that was not reached before.
+      // What was dead is gone. Behind it may be a set-up that was not reached before.
       if case .dead = answer { continue }
       return answer
     }
@@ -29,13 +30,14 @@ extension Node {
     }
   }
 
-  /// Runs the set-up blocks of the contexts that a lookup comes to, in search order, up to the first that has an answer.
-  /// No lock is held.
+  /// Runs the set-up blocks of the contexts that a lookup reaches, in search order, up to the first context that has an
+  /// answer. Called with no lock held.
   ///
   /// - Parameters:
   ///   - context: This node's context.
   ///   - key: What is looked up; nil for anything.
-  /// - Complexity: For `.descendants` O(levels × log siblings) for each set-up that runs, whatever else the tree holds.
+  /// - Complexity: For `.descendants`, O(levels × log siblings) for each set-up that runs, whatever else the tree
+  ///   holds.
   func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) {
     runPendingSetUps(context, search) { key }
   }
@@ -49,7 +51,7 @@ extension Node {
     }
   }
 
-  /// Whether a set-up is pending in a context that a lookup may come to. No lock is held.
+  /// Whether a set-up is pending in a context that a lookup may reach. Called with no lock held.
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
@@ -66,7 +68,7 @@ extension Node {
     return isPending
   }
 
-  /// The first context that a lookup comes to whose set-up is pending.
+  /// The first context with a pending set-up that a lookup reaches.
   private func nextPending(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
@@ -79,7 +81,7 @@ extension Node {
           guard let key, let slot = slots.find(key), let answer = slot.element.best.read({ $0.node }) else {
             return contextOf(found.node)
           }
-          // In one context the set-up comes first.
+          // Within one context, the set-up comes first.
           let place = PlaceBelow(node: answer, depth: slot.element.depth)
           return found.node != answer && place.comesBefore(found) ? nil : contextOf(found.node)
         }
@@ -96,7 +98,7 @@ extension Node {
     }
   }
 
-  /// The nearest pending set-up here or below. Under the tree lock.
+  /// The nearest pending set-up here or below. Called under the tree lock.
   private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> PlaceBelow? {
     var nearest: PlaceBelow?
     for id in SetUp.Keys.ids where keys.contains(id) {
@@ -104,7 +106,7 @@ extension Node {
       SetUp.countStep()
       var place = PlaceBelow(node: best, depth: slot.element.depth)
       if passedBy.contains(best) {
-        // Seldom, and then there are few: those that run now.
+        // This is rare, and then there are few: those that are running now.
         let all = bindings([id], .descendants)
         for _ in all { SetUp.countStep() }
         guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.contains($0) }) else {
@@ -129,18 +131,19 @@ extension Node {
   }
 }
 
-/// A node at or below another one, where a lookup begins.
+/// A node at or below the node where a lookup begins.
 private struct PlaceBelow {
   let node: Node
   let depth: UInt32
 
-  /// Whether a lookup comes to this place before another one: it is on a higher level, or else in the branch that was added
-  /// first. Under the tree lock.
+  /// Whether a lookup reaches this place before another one: it is on a higher level or, on the same level, in the
+  /// branch that was added first. Called under the tree lock.
   func comesBefore(_ other: PlaceBelow) -> Bool {
     guard depth == other.depth else { return depth < other.depth }
     var (left, right) = (node, other.node)
     if left == right { return false }
-    // Up to the children of one parent. There is one: where the lookup begins.
+    // Climb until both are children of one parent. There is such a parent: at the latest, the node where the lookup
+    // begins.
     while let leftParent = left.parent, let rightParent = right.parent, leftParent != rightParent {
       SetUp.countStep()
       (left, right) = (leftParent, rightParent)
@@ -149,9 +152,10 @@ private struct PlaceBelow {
   }
 }
 
-/// The contexts that a lookup passes by although their set-up is pending: this thread is in the middle of it, or would wait without end.
+/// The contexts that a lookup passes by although their set-up is pending: this thread is running it, or would wait for
+/// ever.
 private struct PassedBy {
-  // Held, so that their nodes are no others meanwhile.
+  // The contexts are held, so that the memory of their nodes is not reused meanwhile.
   private var contexts: [UDIContext] = []
   private var nodes: Set<Node> = []
 
@@ -163,9 +167,9 @@ private struct PassedBy {
   func contains(_ node: Node) -> Bool { nodes.contains(node) }
 }
 
-// MARK: - What was registered by hand
+// MARK: - Registrations that set-up blocks leave alone
 
-/// What a set-up block leaves as it is.
+/// What a set-up block does not replace.
 enum LeftBySetUp {
   case provider(Provider)
   /// A live binding.
@@ -173,7 +177,7 @@ enum LeftBySetUp {
 }
 
 extension Node {
-  /// Whether this thread is in the middle of a set-up block of this context. Under the tree lock.
+  /// Whether this thread is running a set-up block of this context. Used under the tree lock.
   @inline(__always)
   var isSetUpByThisThread: Bool { hasExtras && runsSetUpOnThisThread }
 
@@ -183,8 +187,9 @@ extension Node {
     return running.maker === PerThread.resolution.object
   }
 
-  /// What there is under a key that a set-up block, if this thread runs one of this context, neither replaces nor hides: a provider or
-  /// a live binding that none of the context's blocks registered. Under the tree lock.
+  /// If this thread is running a set-up block of this context: what the block must neither replace nor hide under a
+  /// key, which is a provider or a live binding that none of the context's blocks registered. Called under the tree
+  /// lock.
   func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> LeftBySetUp? {
     guard isSetUpByThisThread else { return nil }
     if let provider = provider(key.id), !provider.isFromSetUp { return .provider(provider) }
@@ -204,10 +209,10 @@ extension UDIContext {
     change { node, _ in node.addSetUp(block) }
   }
 
-  /// Runs the set-up blocks that may run here, or waits while another thread runs one. Not if this thread is in the middle of one, or
-  /// if waiting would have no end.
+  /// Runs the set-up blocks that may run here, or waits while another thread runs one. Does neither if this thread is
+  /// already running one of them; does not wait if it would wait for ever.
   ///
-  /// - Returns: Whether one has run.
+  /// - Returns: Whether a block has run.
   fileprivate func runSetUp() -> Bool {
     enum Task {
       case run(SetUp, SetUp.Block, SharedCreation)

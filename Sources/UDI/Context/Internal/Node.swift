@@ -1,19 +1,22 @@
 /// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
 ///
-/// Not an object: counting references to nodes would be most of the work of a lookup, and a context must never be retained,
-/// and so perhaps be released for the last time, under a lock. The memory is valid as long as somebody may refer to it: its
-/// context frees it only after everything that refers to it was cleared under the locks that guard it (see `Tree.swift`). So a
-/// node that is read under a lock that guards it is there until that lock is given back. That is the rule for every use, and
-/// why the type is marked safe: the compiler cannot check it.
+/// A node is not an object: counting references to nodes would be most of the work of a lookup, and a context must
+/// never be retained under a lock, because the release under the lock could be the last one. The memory is valid as
+/// long as somebody may refer to it: its context frees it only after everything that refers to it has been cleared
+/// under the locks that guard it (see `Tree.swift`). So a node that is read under a lock that guards it exists until
+/// that lock is given back. This rule holds for every use, and is the reason why the type is marked safe: the compiler
+/// cannot check it.
 @safe
 struct Node: Hashable, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the locks named at its mark.
+  // Unchecked: mutable state is guarded by the locks that are named at its mark.
 
-  /// The parts lie behind one another, those that lookups read first. They are parts because each is guarded by other locks: to
-  /// the thread sanitizer a change of one field is an access to the whole struct that it is in.
+  /// The parts lie one after the other, first those that lookups read. They are separate structs because different
+  /// locks guard them: to the thread sanitizer, a change of one field is an access to the whole struct that contains
+  /// it.
   private let base: UnsafeMutableRawPointer
 
-  /// Written under the tree lock and the node's, but where nobody else can come to the node (see `Tree.swift`); read under either.
+  /// Written under the tree lock and the node's lock, except when nobody else can reach the node (see `Tree.swift`);
+  /// read under either lock.
   private struct Shared: ~Copyable {
     var parent: Node?
     var slots = CompactTable<Slot>()
@@ -23,9 +26,9 @@ struct Node: Hashable, @unchecked Sendable {
     init(search: UDISearch) { self.search = search }
   }
 
-  /// Under the tree lock.
+  /// Guarded by the tree lock.
   private struct Edges: ~Copyable {
-    // In the order in which changes need them, so that most touch few cache lines.
+    // In the order in which changes need them, so that most changes touch few cache lines.
     var sequence: UInt64 = 0
     var nextSerial: UInt32 = 0
     var noting = ContextNoting.never
@@ -48,7 +51,7 @@ struct Node: Hashable, @unchecked Sendable {
     var nextSibling: Node?
   }
 
-  /// Allocates a node; whoever does must `free` it.
+  /// Allocates a node. The caller has to `free` it.
   init(tag: String, search: UDISearch) {
     unsafe base = allocateMemory(
       byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: MemoryLayout<Edges>.alignment)
@@ -58,7 +61,7 @@ struct Node: Hashable, @unchecked Sendable {
     unsafe tagMemory.initialize(to: tag)
   }
 
-  /// Frees the memory. Not under a lock: it may hold the last reference to something.
+  /// Frees the memory. Not to be called under a lock: the memory may hold the last reference to something.
   func free() {
     unsafe lockMemory.deinitialize(count: 1)
     unsafe shared.deinitialize(count: 1)
@@ -67,20 +70,20 @@ struct Node: Hashable, @unchecked Sendable {
     unsafe freeMemory(base)
   }
 
-  /// The address of the memory, which tells nodes apart.
+  /// The address of the memory, which identifies the node.
   var address: UnsafeRawPointer { unsafe UnsafeRawPointer(base) }
 
-  /// Remakes a node from its `address`.
+  /// Makes the node whose memory has an `address`.
   init(address: UnsafeRawPointer) { unsafe base = UnsafeMutableRawPointer(mutating: address) }
 
   static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
   func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
-// MARK: - Where the parts are
+// MARK: - The layout of the memory
 
 extension Node {
-  // No part wants more alignment than the edges, which have integers of 64 bits.
+  // No part needs a greater alignment than the edges, which contain integers of 64 bits.
   private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
   private static var edgesOffset: Int { aligned(sharedOffset + MemoryLayout<Shared>.size, for: Edges.self) }
   private static var tagOffset: Int { aligned(edgesOffset + MemoryLayout<Edges>.size, for: String.self) }
@@ -120,10 +123,10 @@ extension Node {
   }
 }
 
-// MARK: - Written under the tree lock and mostly the node's; read under either
+// MARK: - Written under the tree lock and, mostly, the node's lock; read under either
 
 extension Node {
-  /// The parent; a context that goes clears this in its children first.
+  /// The parent. A context that goes away first clears this in its children.
   @inline(__always)
   var parent: Node? {
     get { unsafe shared.pointee.parent }
@@ -137,7 +140,7 @@ extension Node {
     nonmutating _modify { yield unsafe &shared.pointee.slots }
   }
 
-  /// Whether set-up blocks have to run before some lookup.
+  /// Which set-up blocks have to run before a lookup.
   @inline(__always)
   var pendingSetUps: PendingSetUps {
     get { unsafe shared.pointee.pendingSetUps }
@@ -152,16 +155,16 @@ extension Node {
   }
 }
 
-// MARK: - Under the tree lock
+// MARK: - Guarded by the tree lock
 
 extension Node {
-  /// The bindings of the context. `slots` points at its entries.
+  /// The bindings of the context. `slots` points at the entries in it.
   var bindings: WeakValueDictionary<BoundKey, AnyObject> {
     _read { yield unsafe edges.pointee.bindings }
     nonmutating _modify { yield unsafe &edges.pointee.bindings }
   }
 
-  /// The providers of the context. `slots` points at them and at what they made.
+  /// The providers of the context. `slots` points at them and at the instances that they made.
   var providers: CompactTable<ProviderEntry> {
     _read { yield unsafe edges.pointee.providers }
     nonmutating _modify { yield unsafe &edges.pointee.providers }
@@ -169,7 +172,7 @@ extension Node {
 
   var hasExtras: Bool { unsafe edges.pointee.extras != nil }
 
-  /// What few contexts have, made when one gets it.
+  /// What only few contexts have. Made when it is first needed.
   private var extras: NodeExtras {
     if let present = unsafe edges.pointee.extras { return present }
     let new = NodeExtras()
@@ -177,7 +180,8 @@ extension Node {
     return new
   }
 
-  /// The lifetime of what is registered without one; nil for `.unique`. A thread that installs modules has one of its own.
+  /// The lifetime of what is registered without one; nil for `.unique`. While a thread installs a module, it has a
+  /// default of its own.
   var defaultLifetime: DefaultLifetime? {
     get { unsafe edges.pointee.extras?.defaultLifetime }
     nonmutating set {
@@ -185,7 +189,7 @@ extension Node {
     }
   }
 
-  /// The modules that are being installed: of each thread the innermost one last.
+  /// The modules that are being installed. The innermost one of each thread comes last among the thread's.
   var installations: [Installation] {
     _read { yield extras.installations }
     nonmutating _modify { yield &extras.installations }
@@ -203,24 +207,25 @@ extension Node {
     nonmutating set { if newValue != nil || hasExtras { extras.setUp = newValue } }
   }
 
-  /// The context's rules, if it has some.
+  /// The context's rules, if there are any.
   var rules: RuleBook? {
     get { unsafe edges.pointee.extras?.rules }
     nonmutating set { if newValue != nil || hasExtras { extras.rules = newValue } }
   }
 
-  /// Whether a test has put something in front of what the context has. Tests alone do, so all are asked first.
+  /// Whether a test overrides something that the context has. Only tests do, so the count of all overrides is checked
+  /// first.
   @inline(__always)
   var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && hasExtras && !overrides.isEmpty }
 
-  /// What tests have put in the place of what the context has, the last one of a key first in force.
+  /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.
   var overrides: [Substitute] {
     _read { yield extras.overrides }
     nonmutating _modify { yield &extras.overrides }
   }
 
-  /// What `RemovedBindingLog` knows the node by, once there is a record of something that was bound here; 0 before. Numbers are not given
-  /// twice, as addresses are.
+  /// The number under which `RemovedBindingLog` knows the node, once a binding that was here is recorded; 0 before.
+  /// Unlike addresses, numbers are never reused.
   var logNumber: UInt {
     get { unsafe edges.pointee.extras?.logNumber ?? 0 }
     nonmutating set { extras.logNumber = newValue }
@@ -232,19 +237,19 @@ extension Node {
     nonmutating set { unsafe edges.pointee.isInert = newValue }
   }
 
-  /// Whether nothing above sees what is here and below. Settled before the node has a parent.
+  /// Whether nothing above sees what is here and below. Set before the node has a parent.
   var isScope: Bool {
     get { unsafe edges.pointee.isScope }
     nonmutating set { unsafe edges.pointee.isScope = newValue }
   }
 
-  /// Whether it had a parent, and has none now.
+  /// Whether it had a parent and now has none.
   var hasLostParent: Bool {
     get { unsafe edges.pointee.hasLostParent }
     nonmutating set { unsafe edges.pointee.hasLostParent = newValue }
   }
 
-  /// The parent, if that sees what is here: the way on which changes are told. Scopes end it.
+  /// The parent, if it sees what is here; nil for scopes. Changes are passed on along this path.
   var parentThatSeesThis: Node? { isScope ? nil : parent }
 
   /// Whether somebody wants to know when answers change here.
@@ -253,13 +258,14 @@ extension Node {
     nonmutating set { unsafe edges.pointee.isWatched = newValue }
   }
 
-  /// Those whose lookups begin here.
+  /// The watchers whose lookups begin here.
   var watchers: Watchers {
     _read { yield extras.watchers }
     nonmutating _modify { yield &extras.watchers }
   }
 
-  /// Those whose lookups begin further down and may climb to here. Apart, so that what happens below does not go through them.
+  /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do
+  /// not go through them.
   var climbers: Watchers {
     _read { yield extras.climbers }
     nonmutating _modify { yield &extras.climbers }
@@ -271,19 +277,19 @@ extension Node {
     nonmutating set { unsafe edges.pointee.nextSerial = newValue }
   }
 
-  /// This node's place among its parent's children: it rises from each to the next.
+  /// This node's place among its parent's children. A child that was added later has a higher number.
   var sequence: UInt64 {
     get { unsafe edges.pointee.sequence }
     nonmutating set { unsafe edges.pointee.sequence = newValue }
   }
 
-  /// The child of the same parent that was added before.
+  /// The child of the same parent that was added just before this one.
   var previousSibling: Node? {
     get { unsafe edges.pointee.previousSibling }
     nonmutating set { unsafe edges.pointee.previousSibling = newValue }
   }
 
-  /// The child of the same parent that was added next.
+  /// The child of the same parent that was added just after this one.
   var nextSibling: Node? {
     get { unsafe edges.pointee.nextSibling }
     nonmutating set { unsafe edges.pointee.nextSibling = newValue }
@@ -307,53 +313,54 @@ extension Node {
     nonmutating set { unsafe edges.pointee.nextChildSequence = newValue }
   }
 
-  /// How many keys the child had that was taken out last. The next one often gets as many: contexts that come and go, one a
-  /// request for example, are alike.
+  /// How many keys the child that was last removed had. The next child often gets as many: contexts that come and go,
+  /// for example one for each request, are alike.
   var expectedKeys: UInt8 {
     get { unsafe edges.pointee.expectedKeys }
     nonmutating set { unsafe edges.pointee.expectedKeys = newValue }
   }
 
-  /// The children, to be found by their tags; empty while they are few.
+  /// The children by their tags; empty while there are few.
   var childrenByTag: CompactTable<TaggedNode> {
     _read { yield unsafe edges.pointee.childrenByTag }
     nonmutating _modify { yield unsafe &edges.pointee.childrenByTag }
   }
 
-  /// The node's context while it has a parent: this is how a parent holds its children.
+  /// The node's context while it has a parent: through this, a parent holds its children.
   var heldContext: UDIContext? {
     _read { yield unsafe edges.pointee.heldContext }
     nonmutating _modify { yield unsafe &edges.pointee.heldContext }
   }
 
-  /// The node's context, weakly, for one that has no parent to hold it. Not set before there are children: a weak reference costs
-  /// memory, and makes every later retain of the object slower.
+  /// The node's context, held weakly, for a node without a parent that would hold it. It is not set before there are
+  /// children: a weak reference costs memory, and makes every later retain of the object slower.
   var rootContext: UDIContext? {
     get { unsafe edges.pointee.rootContext }
     nonmutating set { unsafe edges.pointee.rootContext = newValue }
   }
 
-  /// Whether `rootContext` was set, or is to be set.
+  /// Whether `rootContext` was set, or has to be set.
   var noting: ContextNoting {
     get { unsafe edges.pointee.noting }
     nonmutating set { unsafe edges.pointee.noting = newValue }
   }
 
-  /// The node's context, or nil if that is going away; for nodes that have a parent, and those that have noted their context.
+  /// The node's context, or nil if that is going away. To be used only for nodes that have a parent or have noted their
+  /// context.
   var context: UDIContext? { heldContext ?? rootContext }
 }
 
 /// When a node notes its context, in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not before it has children or providers.
+  /// Not until it has children or providers.
   case never
-  /// When it comes to have no parent: somebody has a registration that is to tell the context.
+  /// As soon as it has no parent any more: somebody has a registration, which has to name the context.
   case withoutParent
-  /// It has.
+  /// It has noted its context.
   case done
 }
 
-/// What few contexts have: behind a reference, so that all others are small. Under the tree lock.
+/// What only few contexts have: behind a reference, so that all other nodes are small. Guarded by the tree lock.
 private final class NodeExtras {
   private var ownDefaultLifetime: DefaultLifetime?
   var installations: [Installation] = []
@@ -372,7 +379,7 @@ private final class NodeExtras {
     }
   }
 
-  /// The place of the module that this thread installs.
+  /// The index of the module that this thread is installing.
   private var installation: Int? {
     if installations.isEmpty { return nil }
     let thread = PerThread.resolution.object

@@ -1,19 +1,19 @@
-/// Which set-up blocks have to run before a lookup: kept true to the slots for pending set-ups, so that one load tells whether
-/// there are any.
+/// Which set-up blocks have to run before a lookup. Kept in step with the slots for pending set-ups, so that one load
+/// tells whether there are any.
 struct PendingSetUps: OptionSet {
   let rawValue: UInt8
-  /// The context's own.
+  /// The context's own blocks.
   static let own = PendingSetUps(rawValue: 1)
-  /// Some context's below: before a lookup that goes down.
+  /// Blocks of some context below, which run before a lookup that goes down.
   static let below = PendingSetUps(rawValue: 2)
 }
 
 /// A context's set-up blocks that have not run yet.
 ///
-/// While there are any, this is in the index of the context's node and of all above it like an entry under a key of its own, so
-/// that the nearest pending set-up is found as fast as a dependency, in the same order, and moves with its context.
+/// While there are any, this entry is in the index of the context's node and of all nodes above, under a key of its
+/// own. So the nearest pending set-up is found as fast as a dependency, in the same order, and moves with its context.
 final class SetUp: Entry, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: mutable state is guarded by the tree lock.
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
@@ -35,13 +35,13 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   private var blocks: [Block] = []
-  /// How many of them may run on the main actor alone.
+  /// How many of them may run only on the main actor.
   private var mainActorCount = 0
-  /// While one of them runs: what other threads wait for.
+  /// What other threads wait for while one of the blocks runs.
   private(set) var running: SharedCreation?
-  /// Whether that one may run on the main actor alone.
+  /// Whether the block that runs may run only on the main actor.
   private var runsOnMainActor = false
-  /// The keys that it is in the index under.
+  /// The keys under which it is in the index.
   fileprivate var keys = Keys()
 
   init(_ node: Node) {
@@ -77,39 +77,40 @@ final class SetUp: Entry, @unchecked Sendable {
 // MARK: - In the index
 
 extension SetUp {
-  /// The keys that pending set-ups are in the index under. No type's key has their ids.
+  /// The keys under which pending set-ups are in the index. No type's key has their ids.
   struct Keys: OptionSet {
     let rawValue: UInt8
     /// Blocks that may run on any thread.
     static let anywhere = Keys(rawValue: 1)
-    /// Blocks that may run on the main actor alone.
+    /// Blocks that may run only on the main actor.
     static let mainActor = Keys(rawValue: 2)
-    /// A block runs that other threads wait for; the thread that runs it passes it by.
+    /// A block is running, and other threads wait for it; the thread that runs it passes it by.
     static let running = Keys(rawValue: 4)
 
-    /// The ids of all. Those of types are higher.
+    /// All their ids. The ids of types are higher.
     static var ids: ClosedRange<UInt64> { 1...lastID }
     static var lastID: UInt64 { 3 }
 
     func contains(_ id: UInt64) -> Bool { rawValue >> (id - 1) & 1 == 1 }
   }
 
-  /// The keys that it has to be under now.
+  /// The keys under which it has to be now.
   fileprivate var wantedKeys: Keys {
     var keys: Keys = []
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // Nobody waits elsewhere for a block of the main actor alone, and on the main actor there is nobody else.
+    // Threads other than the main one do not wait for a block that may run only on the main actor, and on the main
+    // actor nobody else can wait.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 
-  /// Whether a lookup has to run one of the blocks, or to wait for one.
+  /// Whether a lookup has to run one of the blocks, or wait for one.
   func isPending(_ keys: Keys) -> Bool { !self.keys.isDisjoint(with: keys) }
 }
 
 extension Node {
-  /// Adds a set-up block. Under the tree lock.
+  /// Adds a set-up block. Called under the tree lock.
   func addSetUp(_ block: SetUp.Block) {
     let setUp = self.setUp ?? SetUp(self)
     var block = block
@@ -120,16 +121,17 @@ extension Node {
     notifyWatchersOfSetUp()
   }
 
-  /// Puts this node's set-up into the index where it belongs now. Under the tree lock.
+  /// Puts this node's set-up into the index under the keys that it needs now. Called under the tree lock.
   func updateIndex(of setUp: SetUp) {
     let (old, new) = (setUp.keys, setUp.wantedKeys)
-    // Put in before it is taken out, so that a lookup sees at every moment that there is something.
+    // The new keys are added before the old ones are removed, so that a lookup sees at every moment that there is
+    // something.
     for id in SetUp.Keys.ids where new.contains(id) && !old.contains(id) { setEntry(setUp, forKey: id) }
     for id in SetUp.Keys.ids where old.contains(id) && !new.contains(id) { setEntry(nil, forKey: id) }
     setUp.keys = new
   }
 
-  /// Makes `pendingSetUps` say what the slots do. Under the tree lock.
+  /// Makes `pendingSetUps` agree with the slots. Called under the tree lock.
   @inline(never)
   func updatePendingSetUps() {
     var pending: PendingSetUps = []
@@ -141,14 +143,14 @@ extension Node {
     lock.withLock { pendingSetUps = pending }
   }
 
-  /// How many slots there are for set-ups. Under the tree lock.
+  /// The number of slots for set-ups. Used under the tree lock.
   var setUpSlotCount: Int {
     @inline(never) get { SetUp.Keys.ids.count { slots.find($0) != nil } }
   }
 }
 
 extension SetUp {
-  /// Counts, in debug builds, what a lookup looks at on its way to the next set-up, for tests.
+  /// In debug builds, counts for the tests what a lookup visits on its way to the next set-up.
   static func countStep() {
     #if DEBUG
       PerThread.prepare()

@@ -1,17 +1,19 @@
-/// What a node knows of one key that it or anything below it has an entry for.
+/// What a node knows about one key for which it, or anything below it, has an entry.
 ///
-/// The slots of all nodes together are the index that answers lookups without a traversal. What holds between calls:
+/// The slots of all nodes together are the index that answers lookups without a traversal. These invariants hold
+/// between calls:
 ///
-/// 1. A node has a slot for a key exactly when there is an entry for it at the node or below it. Here and in what follows, "below" ends at
-///    scopes: what is in one counts up to its own node, and no further.
-/// 2. `depth` is 0 where the node itself has an entry. Otherwise it is one more than the depth of the first of
-///    `children`, and `best` is that child's `best`.
+/// 1. A node has a slot for a key exactly if there is an entry for the key at the node or below it. Here and in what
+///    follows, "below" ends at scopes: what is in a scope counts for the nodes up to the scope's own, and no further.
+/// 2. `depth` is 0 if the node itself has an entry. Otherwise it is one more than the depth of the first of `children`,
+///    and `best` is that child's `best`.
 /// 3. An entry is released only after no slot refers to it.
 /// 4. `children` are exactly the children of the node that have a slot for the key, at their present rank.
-/// 5. `isSingle` is true exactly when one node alone, at it or below it, has an entry for the key: `best`.
+/// 5. `isSingle` is true exactly if only one node, this one or one below it, has an entry for the key; that entry is
+///    `best`.
 ///
-/// Breadth-first order takes the nearest level first, and within a level the branch that was added first: that is
-/// the order of ranks, (depth, sequence), so the first child always leads to the answer.
+/// Breadth-first order takes the nearest level first, and within a level the branch that was added first. That is the
+/// order of ranks, (depth, sequence), so the first child always leads to the answer.
 struct Slot: CompactTableElement {
   let key: UInt64
   /// The entry that a lookup from here finds, dead or alive.
@@ -26,14 +28,14 @@ struct Slot: CompactTableElement {
   var state: SlotState { SlotState(best: best, depth: depth, isSingle: isSingle) }
 }
 
-/// What a parent needs to know of a slot, to tell whether it changed; or that there is none.
+/// What a parent needs to know about a slot to tell whether it has changed; or that there is no slot.
 ///
-/// All of it counts: comparing depths alone would leave a freed `best` in the slots above. In two words, so that a change,
-/// which is two of them, is handed on in registers.
+/// All of it counts: if only depths were compared, the slots above could keep a `best` that has been freed. It has two
+/// words, so that a change, which consists of two states, is passed in registers.
 struct SlotState: Equatable {
-  /// The address of `best`; 0 where there is no slot.
+  /// The address of `best`; 0 if there is no slot.
   private let address: UInt
-  // A word of 32 bits has room for a depth of 31, more than there is memory for.
+  // On 32-bit platforms, 31 bits are left for the depth: more levels than fit into memory.
   private let depthAndIsSingle: UInt
 
   static var absent: SlotState { SlotState(address: 0, depthAndIsSingle: 0) }
@@ -49,19 +51,19 @@ struct SlotState: Equatable {
   }
 
   var isAbsent: Bool { address == 0 }
-  /// As in the slot; where there is none this must not be asked.
+  /// As in the slot. Must not be used if there is no slot.
   var best: Unretained<Entry> { Unretained(address: address) }
   var depth: UInt32 { UInt32(truncatingIfNeeded: depthAndIsSingle >> 1) }
   var isSingle: Bool { depthAndIsSingle & 1 == 1 }
 
-  /// The rank that the slot gives a child with a sequence number; nil where there is no slot.
+  /// The rank of a child that has this slot and a sequence number; nil if there is no slot.
   func rank(_ sequence: UInt64) -> Rank? { isAbsent ? nil : Rank(depth: depth, sequence: sequence) }
 
-  /// Whether both have the same `best`, or none.
+  /// Whether both have the same `best`, or both have none.
   func hasSameBest(as other: SlotState) -> Bool { address == other.address }
 }
 
-/// What became of a slot.
+/// How a slot has changed.
 struct SlotChange {
   let before: SlotState
   let after: SlotState
@@ -73,15 +75,16 @@ struct SlotChange {
 
   /// Whether anything changed.
   var isAny: Bool { before != after }
-  /// Whether a lookup gives something else.
+  /// Whether a lookup gives another answer than before.
   var isOfAnswer: Bool { !before.hasSameBest(as: after) }
 }
 
-/// A child's place among those children of a node that have a slot for one key: by the depth of the child's slot, then by the child's
-/// `sequence`. In one word, because blocks of children are moved and compared at every change.
+/// A child's place among the children of a node that have a slot for one key: ordered by the depth of the child's slot,
+/// then by the child's `sequence`. It fits into one word, because blocks of children are moved and compared at every
+/// change.
 ///
-/// The depth has 20 bits of it: children that lead to something more than a million levels down count as equally far. A sequence
-/// has the other 44, for 17 million million children that one context ever has.
+/// The depth has 20 bits: children that lead to entries more than a million levels down count as equally far. The
+/// sequence number has the other 44 bits, enough for the 17 million million children that one context can ever have.
 struct Rank: Comparable {
   private let word: UInt64
 
@@ -103,17 +106,17 @@ struct RankedChild {
 
 /// The children of a node that have a slot for one key, the nearest first.
 ///
-/// Most slots have no child or one: those need no memory of their own. A word in size.
+/// Most slots have at most one child, which needs no memory of its own. The size is one word.
 enum RankedChildren {
   case none
   case one(NodeWord)
-  /// Two or more in the order of their ranks.
+  /// Two or more, in the order of their ranks.
   case few(ContiguousArray<RankedChild>)
   /// More than `RankedBlocks.limit`.
   case many(RankedBlocks)
 
-  /// A node, as a pointer of a kind whose unused bits tell the cases of the enum apart: a class reference's. It is never used
-  /// as one.
+  /// A node, as a pointer whose type is a class reference's: its unused bits tell the cases of the enum apart. It is
+  /// never used as a class reference.
   @safe
   struct NodeWord {
     private final class Never {}
@@ -151,7 +154,7 @@ enum RankedChildren {
 
   /// Adds a child.
   ///
-  /// - Parameter rankOf: The present rank of the other child, where there is one alone.
+  /// - Parameter rankOf: Returns the present rank of the other child, if there is exactly one.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
     let new = RankedChild(rank: rank, node: child)
     switch self {
@@ -161,7 +164,7 @@ enum RankedChildren {
       let other = RankedChild(rank: rankOf(word.node), node: word.node)
       self = .few(other.rank < rank ? [other, new] : [new, other])
     case .few(var children):
-      // Taken out, so that the array is changed in place.
+      // Taken out of the enum, so that the array is changed in place.
       self = .none
       if children.count == RankedBlocks.limit {
         let blocks = RankedBlocks(children)
@@ -169,7 +172,7 @@ enum RankedChildren {
         self = .many(blocks)
         return
       }
-      // Grows by half, not to the double: there is one such array for each key at each context.
+      // The capacity grows by half instead of doubling: there is one such array for each key at each context.
       if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
       children.insert(new, at: children.partition { $0.rank < rank })
       self = .few(children)
@@ -178,7 +181,7 @@ enum RankedChildren {
     }
   }
 
-  /// Takes out the child at a rank.
+  /// Takes out the child with a rank.
   mutating func remove(at rank: Rank) {
     switch self {
     case .none: break
@@ -194,7 +197,7 @@ enum RankedChildren {
     }
   }
 
-  /// One or more, but not many.
+  /// Wraps one child or more, but not more than `RankedBlocks.limit`.
   private init(_ children: ContiguousArray<RankedChild>) {
     self = children.count == 1 ? .one(NodeWord(children[0].node)) : .few(children)
   }
@@ -202,22 +205,23 @@ enum RankedChildren {
 
 /// Many children, in sorted blocks of at most 64.
 ///
-/// The order is reversed, in the list of blocks and in each block: the nearest child, which is the one that mostly goes when the object
-/// that answers goes, is the last one of the last block, and nothing has to be moved to take it out.
+/// The order is reversed, both in the list of blocks and in each block. When the object that answers goes, the nearest
+/// child mostly goes too. It is the last one of the last block, so nothing has to be moved to take it out.
 ///
-/// Complexity: O(log n) to find a place, and moving part of one block and of the list of blocks to insert or remove there.
+/// Complexity: O(log n) to find a place. Inserting or removing there moves part of one block and of the list of blocks.
 final class RankedBlocks {
   static var limit: Int { 64 }
 
   /// No block is empty. Unchecked, because the tree lock excludes overlapping accesses.
   @exclusivity(unchecked) private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
 
-  /// - Parameter children: The nearest first.
+  /// - Parameter children: The children, the nearest first.
   init(_ children: ContiguousArray<RankedChild>) { unsafe blocks = [ContiguousArray(children.reversed())] }
 
   var first: Node? { unsafe blocks.last?.last?.node }
 
-  /// The children where there are few enough to do without this, the nearest first: half a block, so that it does not go to and fro.
+  /// The children, the nearest first, if there are few enough to do without blocks: at most half a block, so that the
+  /// form does not change to and fro.
   var few: ContiguousArray<RankedChild>? {
     unsafe blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
   }
@@ -227,12 +231,13 @@ final class RankedBlocks {
   }
 
   func insert(_ child: RankedChild) {
-    // The last block that begins behind the rank, or the first.
+    // The last block whose first rank is greater than the child's, or else the first block.
     let index = unsafe max(0, blocks.partition { $0[0].rank > child.rank } - 1)
     let offset = unsafe blocks[index].partition { $0.rank > child.rank }
     unsafe blocks[index].insert(child, at: offset)
     guard unsafe blocks[index].count > Self.limit else { return }
-    // At the front of the list split off a small block: children mostly arrive in order, and so fill their blocks.
+    // At the front of the list, split off only one child: children mostly arrive in order, so they fill the new block
+    // and leave the other one full.
     let middle = index == 0 ? 1 : Self.limit / 2
     let upper = unsafe ContiguousArray(blocks[index][..<middle])
     unsafe blocks[index].removeFirst(middle)
@@ -247,7 +252,7 @@ final class RankedBlocks {
     merge(at: index)
   }
 
-  /// Joins a block that has become small with its neighbour, so that blocks stay few.
+  /// Removes an empty block, or joins a block that has become small with its neighbour, so that there are few blocks.
   private func merge(at index: Int) {
     if unsafe blocks[index].isEmpty {
       unsafe blocks.remove(at: index)
@@ -259,7 +264,7 @@ final class RankedBlocks {
 }
 
 extension ContiguousArray {
-  /// The number of elements at the front for which `belongsBefore` holds, in an array that is ordered by it.
+  /// The number of elements at the front for which `belongsBefore` holds; the array must be ordered by it.
   fileprivate func partition(_ belongsBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

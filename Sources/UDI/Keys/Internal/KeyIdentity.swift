@@ -2,13 +2,15 @@ import Synchronization
 
 /// A key, interned: the type's identity and the name, with an id that stands for both.
 ///
-/// The id is all that a lookup compares. Without a name it is the type's. With one it is a hash of both, so that a lookup
-/// can compute it without asking anyone; the rare second name with the same hash gets an id of its own (`KeyNames`).
+/// Lookups compare nothing but the id. Without a name, it is the type's id. With a name, it is a hash of both, so that
+/// a lookup can compute it on its own; if a second name has the same hash, which is rare, it gets an id of its own
+/// (`KeyNames`).
 ///
-/// An entry holds its key (`HeldKey`). The last reference to one with a name may run a user's `deinit`, so it never goes under a
-/// lock: whatever is dropped with an entry goes by way of `Garbage`, and whoever looks for a key holds it for the time of the call.
+/// An entry holds its key (`HeldKey`). Releasing the last reference to a key with a name may run a user's `deinit`, so
+/// it must not happen under a lock: whatever is dropped with an entry goes into `Garbage`, and whoever looks for a key
+/// holds it during the call.
 class KeyIdentity: @unchecked Sendable {
-  // Unchecked: it is a `TypeIdentity` or a `NamedKey`, and both are `Sendable` by what they hold.
+  // Unchecked: it is a `TypeIdentity` or a `NamedKey`, and both have only constants that are `Sendable`, and an atomic.
   let id: UInt64
 
   fileprivate init(named id: UInt64) { self.id = id }
@@ -21,13 +23,13 @@ class KeyIdentity: @unchecked Sendable {
   }
 
   final var type: TypeIdentity {
-    // One of the two: see `namedBit`.
+    // It is one of the two classes: see `namedBit`.
     namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
   }
 
   final var name: UDIName? { namedKey?.read { $0.givenName } }
 
-  /// Whether this is certainly the key of a type and a name; false, too, where only the user's `==` can tell.
+  /// Whether this is certainly the key of a type and a name; false also if only the user's `==` can tell.
   @inline(__always)
   final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
     namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false
@@ -39,12 +41,12 @@ class KeyIdentity: @unchecked Sendable {
     return KeyNames.intern(type, name)
   }
 
-  /// Set in the id of every key with a name: those are `NamedKey`s, and all others `TypeIdentity`s.
+  /// Set in the id of every key with a name: such keys are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
-  /// Set, too, where the hash was taken already and the id is a running number.
+  /// Also set if another name had the hash already, and the id is a running number.
   static let collisionBit: UInt64 = 1 << 62
 
-  /// The id that a name has unless another one with the same hash was there first.
+  /// The id that a name has, unless another name with the same hash was there first.
   @inline(__always)
   static func hashedID(_ typeID: UInt64, _ name: UDIName) -> UInt64 {
     var id = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(typeID))
@@ -55,7 +57,7 @@ class KeyIdentity: @unchecked Sendable {
 
 /// A key with a name.
 private final class NamedKey: KeyIdentity, @unchecked Sendable {
-  // Unchecked because its superclass is; it adds constants that are `Sendable`.
+  // Unchecked because its superclass is; it adds only constants that are `Sendable`.
 
   /// A `TypeIdentity` is never freed.
   let typeReference: Unretained<TypeIdentity>
@@ -70,8 +72,9 @@ private final class NamedKey: KeyIdentity, @unchecked Sendable {
   deinit { KeyNames.forget(self) }
 }
 
-/// The key of a context's dictionary of bindings, which does not count: the binding under it holds it (`HeldKey`), or, where it is
-/// only looked for, the caller does. So it must not be handed out of the dictionary to where the tree lock is not held.
+/// The key in a context's dictionary of bindings. It counts no reference: the binding under it holds the key
+/// (`HeldKey`) or, during a search, the caller does. So it must not leave the dictionary for a place where the tree
+/// lock is not held.
 @safe
 struct BoundKey: Hashable {
   private let identity: Unretained<KeyIdentity>
@@ -82,8 +85,8 @@ struct BoundKey: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// How an entry holds its key: it counts as a reference where the key has a name. A key without one is never freed, and counting
-/// would be a part of each `bind` that can be measured.
+/// How an entry holds its key: it counts a reference only if the key has a name. A key without one is never freed, and
+/// counting would add a measurable cost to each `bind`.
 @safe
 struct HeldKey: ~Copyable {
   let identity: Unretained<KeyIdentity>
@@ -109,24 +112,24 @@ extension KeyIdentity: CustomStringConvertible {
   var description: String { describeKey(type.text, name) }
 }
 
-/// The live identities with a name, weakly, by the hash of type and name.
+/// The live identities with a name, held weakly, by the hash of type and name.
 ///
-/// Names are compared by the user's `==`, so never under `lock`: candidates are taken out, compared, and the outcome is
-/// valid if nobody has added one meanwhile.
+/// Names are compared by the user's `==`, so never under `lock`: the candidates are copied under the lock and compared
+/// without it. The outcome is valid if nobody has added a name meanwhile.
 enum KeyNames {
   private static let lock = Lock()
-  /// Guarded by `lock`. A bucket has one entry but where two names hash alike.
+  /// Guarded by `lock`. A bucket has only one entry, unless two names have the same hash.
   private nonisolated(unsafe) static var buckets: [UInt64: [Entry]] = [:]
-  /// How many names have an id that is not their hash, or had one. Written under `lock`.
+  /// How many names have, or had, an id that differs from their hash. Written under `lock`.
   private static let collisions = Atomic<UInt64>(0)
 
-  /// Whether there may be a name whose id is not its hash.
+  /// Whether there may be a name whose id differs from its hash.
   @inline(__always)
   static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
 
   private struct Entry {
     weak let key: KeyIdentity?
-    /// Tells whose entry it is when `key` is dying and so already nil.
+    /// Identifies the key even when it is dying, and `key` is already nil.
     let identity: ObjectIdentifier
 
     init(_ key: KeyIdentity) {
@@ -139,7 +142,7 @@ enum KeyNames {
     let hash = KeyIdentity.hashedID(type.id, name)
     var compared: [KeyIdentity] = []
     while true {
-      // Decide under the lock: the same candidates as those compared, so the name is new.
+      // Decided under the lock: if the candidates are still those that were compared, the name is new.
       let (made, candidates) = lock.withLock { () -> (KeyIdentity?, [KeyIdentity]) in
         let live = unsafe (buckets[hash] ?? []).compactMap(\.key)
         guard live.allSatisfy({ one in compared.contains { $0 === one } }) else { return (nil, live) }
@@ -159,7 +162,7 @@ enum KeyNames {
     }
   }
 
-  /// The identity of a name, or nil if it has none: then nothing is bound under it anywhere.
+  /// The identity of a name. If this is nil, nothing is bound under the name anywhere.
   static func identity(_ type: TypeIdentity, _ name: UDIName) -> KeyIdentity? {
     let hash = KeyIdentity.hashedID(type.id, name)
     let candidates = lock.withLock { unsafe (buckets[hash] ?? []).compactMap(\.key) }

@@ -1,10 +1,11 @@
-/// What stands for the value of a name that was made on the main actor: one token for all equal values of one type.
+/// Stands for the value of a name that was made on the main actor: there is one token for all equal values of one type.
 ///
-/// The value need not be `Sendable`, and its `==`, `hash(into:)` and `description` may belong to the main actor, but names go
-/// anywhere. So all three are called only while a name is made. Afterwards the token is compared by its identity, and it has the
-/// hash and the description.
+/// The value need not be `Sendable`, and its `==`, `hash(into:)` and `description` may belong to the main actor, but
+/// names go anywhere. So all three are called only while a name is made. Afterwards, tokens are compared by identity,
+/// and the token stores the hash and the description.
 final class NameToken: Hashable, @unchecked Sendable {
-  // Unchecked: `box` is read where names are made, which is on the main actor, and set by `deinit`, when nobody else has the token.
+  // Unchecked: `box` is read where names are made, which is on the main actor, and set by `deinit`, when nobody else
+  // has the token.
 
   /// The value's hash.
   let digest: Int
@@ -27,19 +28,19 @@ final class NameToken: Hashable, @unchecked Sendable {
   }
 }
 
-// MARK: - The tokens that there are
+// MARK: - The table of live tokens
 
 extension NameToken {
-  // Values are compared by the user's `==`, so never under `lock`: candidates are taken out, compared, and the outcome is valid
-  // if nobody has added one meanwhile.
+  // Values are compared by the user's `==`, so never under `lock`: the candidates are copied under the lock and
+  // compared without it. The outcome is valid if nobody has added a token meanwhile.
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the living tokens, by their digests.
+  /// Guarded by `lock`: the live tokens, by their digests.
   private nonisolated(unsafe) static var buckets: [Int: [Entry]] = [:]
 
   private struct Entry {
     weak let token: NameToken?
-    /// Tells whose entry it is when `token` is dying and so already nil.
+    /// Identifies the token even when it is dying, and `token` is already nil.
     let identity: ObjectIdentifier
   }
 
@@ -71,6 +72,6 @@ extension NameToken {
     }
   }
 
-  /// How many tokens are in the table with a digest, for tests.
+  /// How many tokens with a digest are in the table, for tests.
   static func count(digest: Int) -> Int { lock.withLock { unsafe buckets[digest]?.count ?? 0 } }
 }

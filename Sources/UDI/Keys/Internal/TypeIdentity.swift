@@ -1,21 +1,21 @@
 import Synchronization
 
-/// What `String(reflecting:)` says of a type, interned: one instance for each distinct string, for ever.
+/// The result of `String(reflecting:)` for a type, interned: there is one instance for each distinct string, for ever.
 ///
-/// Types are what a program is made of, so their number is bounded and nothing here is freed.
+/// The types of a program are limited in number, so nothing here is freed.
 ///
-/// It is also the key of the type without a name. Its id is unique among types, never reused, above `SetUp.Keys.ids` and below
-/// `KeyIdentity.namedBit`.
+/// The identity is also the key of the type without a name. Its id is unique among types, never reused, above
+/// `SetUp.Keys.ids` and below `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
-  // Unchecked because its superclass is; it adds constants, and something atomic.
+  // Unchecked because its superclass is; it adds only constants and an atomic.
 
-  /// The first type that was seen with this string. A few types share theirs with another, `((() -> Void) -> Void).self` and
-  /// `((@escaping () -> Void) -> Void).self` for example: one dependency, but stored values of the one must not be
-  /// read as the other without a cast.
+  /// The first type that was seen with this string. A few types share their string with another, for example
+  /// `((() -> Void) -> Void).self` and `((@escaping () -> Void) -> Void).self`. They are one dependency, but stored
+  /// values of the one type must not be read as the other without a cast.
   let metatype: ObjectIdentifier
-  /// How many live `KeyIdentity` objects give this type a name; while there are none, `linkAll` need not look for them.
+  /// How many live `KeyIdentity` objects give this type a name. While there are none, `linkAll` need not look for them.
   let namedKeys = Atomic<Int>(0)
-  /// `String(reflecting:)` of the type. Not kept: the runtime keeps the text, too.
+  /// `String(reflecting:)` of the type. It is not stored, because the runtime keeps the text, too.
   // The identifier of a metatype is the metatype.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
@@ -24,11 +24,11 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
     super.init(type: id)
   }
 
-  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
+  /// The identity of pending set-ups, which no type has. They are in the index under `SetUp.Keys`.
   static let setUp = TypeIdentity(
     id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
 
-  /// The identity of a type, and what is known of the type.
+  /// The identity of a type, and its token.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
     let metatype = ObjectIdentifier(type)
     if let found = TypeTable.find(metatype) { return (found.identity, found.token) }
@@ -43,23 +43,26 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   }
 }
 
-/// What is known of a type. It takes two nanoseconds to find, but at the first sight of a type, which computes the string.
+/// The id of a type, and known facts about it. It takes two nanoseconds to find, except when a type is first seen,
+/// which computes the string.
 struct TypeToken {
   /// Facts about a type that are found out once.
   struct Facts: OptionSet {
     let rawValue: UInt
 
-    /// The type is the very one that bindings under its key are normally captured as (`TypeIdentity.metatype`), so that
-    /// their form fits it.
+    /// The type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`), so
+    /// that their form fits it.
     static let isExact = Facts(rawValue: LookupForm.exactFacts)
-    /// All its values are references to class instances, in their first word: a class, or a protocol bound to classes.
+    /// All values of the type are references to class instances, in their first word: the type is a class, or a
+    /// protocol that is bound to classes.
     static let holdsReferences = Facts(rawValue: 4)
-    /// A class of which is known whether it conforms to `UDIObject`, and the answer.
+    /// The type is a class, and it is known whether it conforms to `UDIObject`; `isObject` is the answer.
     static let isClassified = Facts(rawValue: 8)
     static let isObject = Facts(rawValue: 16)
   }
 
-  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`. A word of 32 bits has room for 67 million types.
+  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`. A word of 32 bits has
+  /// room for 67 million types.
   let word: UInt
 
   /// The id of the type's key without a name.
@@ -67,7 +70,7 @@ struct TypeToken {
   @inline(__always) var isExact: Bool { facts.contains(.isExact) }
   @inline(__always) var facts: Facts { Facts(rawValue: word & 31) }
 
-  /// Adds facts to what is known of a type.
+  /// Adds facts to what is known about a type.
   static func note(_ facts: Facts, of type: Any.Type) {
     _ = TypeIdentity.of(type)
     TypeTable.note(facts, ObjectIdentifier(type))
@@ -88,11 +91,12 @@ struct TypeToken {
   }
 }
 
-/// From metatype to identity: a hash table that is read without a lock and only ever added to.
+/// A table from metatypes to identities: a hash table that is read without a lock, and to which entries are only added.
 ///
-/// Writers are serialised by `lock`; they fill in a bucket's identity and then publish its key with a releasing store, which
-/// a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy twice as
-/// large. The old one is never freed, because a reader may still be in it; all of them together are as large as the current one.
+/// Writers are serialised by `lock`. They fill in a bucket's identity and then publish its key with a releasing store,
+/// which a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy of twice
+/// the size. The old one is never freed, because a reader may still be using it; all old tables together are as large
+/// as the current one.
 private enum TypeTable {
   /// A bucket is empty while its `metatype` is 0.
   struct Bucket: ~Copyable {
@@ -107,17 +111,20 @@ private enum TypeTable {
     let identity: Unretained<TypeIdentity>
   }
 
-  /// Where the buckets are, and the shift that turns a hash into an index (the bits of a word - log2 of their number).
-  /// Both in one word, so that they are read together: an allocation's address leaves its low six bits free.
+  /// The address of the buckets, and the shift that turns a hash into an index (the bits of a word minus log2 of the
+  /// number of buckets). Both are in one word, so that they are read together: the address is aligned so that its low
+  /// six bits are free.
   static let current = Atomic<UInt>(0)
 
   static let lock = Lock()
-  /// Guarded by `lock`: the identities by the hash of their text; the second one with a hash is under the next number, and so on.
+  /// Guarded by `lock`: the identities by the hash of their text. If several have the same hash, the second one is
+  /// under the next number, and so on.
   nonisolated(unsafe) static var byHash: [Int: Unretained<TypeIdentity>] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   nonisolated(unsafe) static var count = 0
-  /// Guarded by `lock`: tables that were replaced. They are never freed, because a reader may still be in one; all together they are
-  /// smaller than the present one. Their addresses are noted so that a leak checker sees that they are not lost.
+  /// Guarded by `lock`: the tables that were replaced. They are never freed, because a reader may still be using one;
+  /// all together, they are smaller than the current one. Their addresses are stored so that a leak checker sees that
+  /// they are not lost.
   private nonisolated(unsafe) static var replaced: [UInt] = []
 
   @inline(__always)
@@ -128,7 +135,7 @@ private enum TypeTable {
       identity: Unretained(address: bucket.pointee.identity.load(ordering: .relaxed)))
   }
 
-  /// Adds facts to a type that is in the table.
+  /// Adds facts about a type that is in the table.
   static func note(_ facts: TypeToken.Facts, _ metatype: ObjectIdentifier) {
     // Under the lock, so that they are not lost in a table that is just being replaced.
     lock.withLock { unsafe _ = bucket(metatype)?.pointee.token.bitwiseOr(facts.rawValue, ordering: .relaxed) }
@@ -153,8 +160,8 @@ private enum TypeTable {
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeIdentity {
     let metatype = ObjectIdentifier(type)
-    // The same text as that of `String(reflecting:)`, which would first look through all conformances of the program, whether the type describes
-    // itself in another way. A type cannot.
+    // This gives the same text as `String(reflecting:)`, which would first search all conformances of the program for
+    // another way in which the type describes itself. A type cannot have one.
     let text = _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(metatype) { return found.identity.object }
@@ -168,7 +175,7 @@ private enum TypeTable {
     }
   }
 
-  /// The identity of a text. Under `lock`.
+  /// The identity of a text. Called under `lock`.
   private static func identity(_ text: String) -> TypeIdentity? {
     var hash = text.hashValue
     while let found = unsafe byHash[hash]?.object {
@@ -178,7 +185,7 @@ private enum TypeTable {
     return nil
   }
 
-  /// Adds an identity, which is never freed. Under `lock`.
+  /// Adds an identity, which is never freed. Called under `lock`.
   private static func add(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
     let id = unsafe SetUp.Keys.ids.upperBound + UInt64(byHash.count + 1)
     let new = TypeIdentity(id: id, metatype: metatype)
@@ -189,7 +196,7 @@ private enum TypeTable {
     return new
   }
 
-  /// Makes room for one more: at most three quarters of the buckets are taken.
+  /// Makes room for one more: at most three quarters of the buckets are in use.
   static func grow() {
     let packed = current.load(ordering: .relaxed)
     if packed == 0 {
@@ -211,7 +218,7 @@ private enum TypeTable {
     unsafe current.store(new.packed, ordering: .releasing)
   }
 
-  /// One table: an unpacked `current`.
+  /// One table: `current`, unpacked.
   @unsafe
   struct Buckets {
     let base: UnsafeMutablePointer<Bucket>
@@ -251,7 +258,8 @@ private enum TypeTable {
 }
 
 /// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
-/// Computer Programming, volume 3, section 6.4). For addresses and counters, which nobody chooses in order to collide.
+/// Computer Programming, volume 3, section 6.4). It is for addresses and counters, which nobody chooses in order to
+/// cause collisions.
 @inline(__always)
 func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
   value &* highBits(0x9E37_79B9_7F4A_7C15)
