@@ -39,6 +39,8 @@ class KeyIdentity: @unchecked Sendable {
     return KeyNames.intern(type, name)
   }
 
+  /// The ids up to this one belong to no type: they are for entries that nobody looks up by a type.
+  static var lastReservedID: UInt64 { 3 }
   /// Set in the id of every key with a name: those are `NamedKey`s, and all others `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
   /// Set, too, where the hash was taken already and the id is a running number.

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Types are what a program is made of, so their number is bounded and nothing here is freed.
 ///
-/// It is also the key of the type without a name. Its id is unique among types, never reused, above `SetUp.Keys.ids` and below
+/// It is also the key of the type without a name. Its id is unique among types, never reused, above `lastReservedID` and below
 /// `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked because its superclass is; it adds constants, and something atomic.
@@ -19,14 +19,10 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // The identifier of a metatype is the metatype.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
-  fileprivate init(id: UInt64, metatype: ObjectIdentifier) {
+  init(id: UInt64, metatype: ObjectIdentifier) {
     self.metatype = metatype
     super.init(type: id)
   }
-
-  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
-  static let setUp = TypeIdentity(
-    id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
 
   /// The identity of a type, and what is known of the type.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
@@ -180,7 +176,7 @@ private enum TypeTable {
 
   /// Adds an identity, which is never freed. Under `lock`.
   private static func add(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    let id = unsafe SetUp.Keys.ids.upperBound + UInt64(byHash.count + 1)
+    let id = unsafe KeyIdentity.lastReservedID + UInt64(byHash.count + 1)
     let new = TypeIdentity(id: id, metatype: metatype)
     Unretained(new).retain()
     var hash = text.hashValue
