@@ -1,4 +1,5 @@
 import Synchronization
+import Testing
 import UDI
 
 protocol Cart: AnyObject, Sendable { var owner: Int { get } }
@@ -62,4 +63,30 @@ final class Shelf: UDIStorage {
 
 extension Locked {
   var all: [Element] { values.withLock { $0 } }
+}
+
+/// Runs an operation that fails its test, and takes the issues that it records out of the log. With `withKnownIssue` they would stay there, and
+/// a reader of the log could not tell them from issues of this project.
+///
+/// - Parameters:
+///   - isExpected: Which issues to take. All others fail the test.
+///   - operation: What to run.
+/// - Returns: The issues that were taken.
+func issues(
+  where isExpected: @escaping @Sendable (Issue) -> Bool = { _ in true },
+  during operation: @Sendable () async throws -> Void
+) async throws -> [Issue] {
+  let found = Locked<Issue>([])
+  let collecting: IssueHandlingTrait = .compactMapIssues { issue in
+    guard isExpected(issue) else { return issue }
+    found.add(issue)
+    return nil
+  }
+  try await collecting.provideScope(for: try #require(Test.current), testCase: nil, performing: operation)
+  return found.all
+}
+
+extension Issue {
+  /// All of its comments.
+  var text: String { comments.map(\.rawValue).joined() }
 }

@@ -32,14 +32,13 @@ struct LeakAuditTests {
   }
 
   @Test("As a call it fails the test, too")
-  func callFails() async {
+  func callFails() async throws {
     let line = #line + 2
-    withKnownIssue {
+    let found = try await issues {
       expectNoLeaks { ViewModel().attached(to: AppContext).refreshLeaking() }
-    } matching: { issue in
-      issue.sourceLocation?.line == line
-        && issue.comments.contains { $0.rawValue.contains("Fixtures.swift:\(self.line)") }
     }
+    #expect(found.map(\.sourceLocation?.line) == [line])
+    #expect(found.first?.text.contains("Fixtures.swift:\(self.line)") == true)
     expectNoLeaks(ignoring: [ViewModel.self]) { ViewModel().attached(to: AppContext).refreshLeaking() }
     await expectNoLeaks {
       await Task.yield()
@@ -50,14 +49,13 @@ struct LeakAuditTests {
   @Test("As a trait it fails the test")
   func traitFails() async throws {
     let test = try #require(Test.current)
-    try await withKnownIssue {
+    let found = try await issues {
       try await (.leakAudit as LeakAuditTrait).provideScope(for: test, testCase: nil) {
         ViewModel().attached(to: AppContext).refreshLeaking()
       }
-    } matching: { issue in
-      issue.sourceLocation?.line == test.sourceLocation.line
-        && issue.comments.contains { $0.rawValue.contains("Fixtures.swift:\(line)") }
     }
+    #expect(found.map(\.sourceLocation?.line) == [test.sourceLocation.line])
+    #expect(found.first?.text.contains("Fixtures.swift:\(line)") == true)
     try await (.leakAudit(ignoring: ViewModel.self) as LeakAuditTrait).provideScope(for: test, testCase: nil) {
       ViewModel().attached(to: AppContext).refreshLeaking()
     }

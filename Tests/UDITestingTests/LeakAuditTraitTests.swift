@@ -10,15 +10,12 @@ struct ExpectedIssues: TestTrait, SuiteTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    let found = Locked<String>([])
-    try await withKnownIssue(isIntermittent: true) {
+    let found = try await issues { issue in
+      texts.contains { issue.text.contains($0) } && issue.sourceLocation?.line == test.sourceLocation.line
+    } during: {
       try await function()
-    } matching: { issue in
-      let text = issue.comments.map(\.rawValue).joined()
-      found.add(text)
-      return texts.contains { text.contains($0) } && issue.sourceLocation?.line == test.sourceLocation.line
     }
-    #expect(found.all.count == texts.count, "\(found.all)")
+    #expect(found.count == texts.count, "\(found.map(\.text))")
   }
 }
 
@@ -181,8 +178,7 @@ struct OwnAppContextOrderTests {
   @Test("What the inner of two audits has reported is reported once", .leakAudit)
   func reportedOnce() async throws {
     let test = try #require(Test.current)
-    let count = Locked<Int>([])
-    try await withKnownIssue {
+    let found = try await issues {
       try await (.leakAudit as LeakAuditTrait).provideScope(for: test, testCase: nil) {
         try await (.leakAudit as LeakAuditTrait).provideScope(for: test, testCase: nil) {
           let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -190,11 +186,8 @@ struct OwnAppContextOrderTests {
           AppContext.removeChild(checkout)
         }
       }
-    } matching: { _ in
-      count.add(1)
-      return true
     }
-    #expect(count.all.count == 1)
+    #expect(found.count == 1)
   }
 
   @Test("What the inner one is to ignore is not reported by the outer one", .leakAudit(ignoring: ViewModel.self))

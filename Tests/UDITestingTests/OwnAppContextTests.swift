@@ -25,14 +25,14 @@ import UDITesting
   }
 
   @Test("Misuse becomes an issue of the test, at the line where it happened")
-  func misuseIsAnIssue() async {
+  func misuseIsAnIssue() async throws {
     let owned = orphan()
     let line = #line + 2
-    withKnownIssue {
+    let found = try await issues {
       owned?.bind(Basket(), as: (any Cart).self)
-    } matching: { issue in
-      issue.sourceLocation?.line == line && issue.comments.contains { $0.rawValue.contains("is gone") }
     }
+    #expect(found.map(\.sourceLocation?.line) == [line])
+    #expect(found.first?.text.contains("is gone") == true)
     #expect(misuse { owned?.bind(Basket(), as: (any Cart).self) }.map(\.kind) == [.contextGone])
     #expect(await misuse { () async in owned?.bind(Basket(), as: (any Cart).self) }.count == 1)
   }

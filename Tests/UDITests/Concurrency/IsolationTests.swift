@@ -31,22 +31,24 @@ import UDI
     #expect(child.linkAll((any Local).self).count == 2)
   }
 
-  @Test func anObjectIsRefusedLikeAContext() async {
+  @Test(.misuses(.notMade)) func anObjectIsRefusedLikeAContext() async {
     context.bind(counter, as: (any Local).self)
     let member = Member().attached(to: context)
     let wrapped = Wrapped().attached(to: context)
-    let missed = await Task.detached {
+    let missed = await elsewhere {
       var found: SendableLocal? = nil
       member.link(&found)
       return found == nil && member.linkInLine(SendableLocal.self) == nil && member.linkAll(SendableLocal.self).isEmpty
         && (try? member.require(SendableLocal.self)) == nil
         && member.linkInLine(UDIKey<SendableLocal>()) == nil
-    }.value
+    }
     #expect(missed && wrapped.local == nil && wrapped.inLine == nil && wrapped.weakly == nil)
     #expect(member.linkInLine((any Local).self) === counter)
   }
 
-  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own", storage: .custom { Keeper() })])
+  @Test(
+    .misuses(.notMade),
+    arguments: [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own", storage: .custom { Keeper() })])
   func whatIsMadeWithoutSendableIsNotGivenAsSendable(_ lifetime: UDILifetime) async {
     let counter = counter
     context.register((any Local).self, lifetime: lifetime) { counter }
@@ -54,25 +56,25 @@ import UDI
     let context = context
     for _ in 0..<2 {
       #expect(missesAll(context, nil) && context.link(SendableLocal.self, named: "n", with: 1) == nil)
-      #expect(await Task.detached { missesAll(context, nil) }.value)
-      #expect(await Task.detached { context.link(SendableLocal.self, named: "n", with: 1) == nil }.value)
+      #expect(await elsewhere { missesAll(context, nil) })
+      #expect(await elsewhere { context.link(SendableLocal.self, named: "n", with: 1) == nil })
       // It is made by now, and lookups that may have it find it.
       #expect(context.link((any Local).self) === counter)
       #expect(context.link((any Local).self, named: "n", with: 1) === counter)
     }
   }
 
-  @Test func valuesAndGenericsAreRefusedAlike() async {
+  @Test(.misuses(.notMade)) func valuesAndGenericsAreRefusedAlike() async {
     context.provide([counter] as [any Local], as: [any Local].self)
     context.bind(counter, as: Any.self)
     context.bind(counter, as: AnyObject.self)
     let context = context
-    let found = await Task.detached {
+    let found = await elsewhere {
       [
         context.link([SendableLocal].self) != nil, context.link((any Sendable).self) != nil,
         context.link((any AnyObject & Sendable).self) != nil,
       ]
-    }.value
+    }
     #expect(found == [false, false, false])
     #expect(context.link([any Local].self)?.first === counter && context.link(Any.self) as? Counter === counter)
   }
@@ -112,7 +114,7 @@ import UDI
     }
   }
 
-  @Test func updatesAndRulesAndOverridesKeepToIt() async {
+  @Test(.misuses(.notMade)) func updatesAndRulesAndOverridesKeepToIt() async {
     context.bind(counter, as: (any Local).self)
     var iterator = context.updates(of: SendableLocal.self).makeAsyncIterator()
     let first = await iterator.next()
@@ -125,11 +127,11 @@ import UDI
     #expect(override.link(Plain.self) != nil)
   }
 
-  @Test func anotherTypeOfTheSameInstanceIsRefusedLikeItsOwn() async {
+  @Test(.misuses(.notMade)) func anotherTypeOfTheSameInstanceIsRefusedLikeItsOwn() async {
     context.register(Counter.self, lifetime: .context) { Counter() }.implements((any Local & Sendable).self)
     let context = context
     #expect(context.link(SendableLocal.self) == nil && context.link((any Local).self) != nil)
-    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+    #expect(await elsewhere { context.link(SendableLocal.self) == nil })
   }
 
   // MARK: Code that runs with what is not Sendable
@@ -245,11 +247,11 @@ import UDI
   }
 
   /// Its conformance may belong to the main actor.
-  @Test func anotherTypeThatIsNotSendableIsForTheMainActorAlone() async {
+  @Test(.misuses(.notMade)) func anotherTypeThatIsNotSendableIsForTheMainActorAlone() async {
     context.register(Model.self, lifetime: .context) { @MainActor in Model() }.implements((any Local).self)
     #expect(context.link((any Local).self) != nil && context.link(SendableLocal.self) == nil)
     let context = context
-    #expect(await Task.detached { context.link(SendableLocal.self) == nil }.value)
+    #expect(await elsewhere { context.link(SendableLocal.self) == nil })
     // A class that is `Sendable` is found as such, even if it was registered as something else.
     context.register((any Local).self, named: "n", lifetime: .context) { Safe() }.implements(Safe.self)
     #expect(context.link(Safe.self) === context.link((any Local).self, named: "n"))

@@ -70,3 +70,8 @@ final class Meeting: Sendable {
     condition.unlock()
   }
 }
+
+/// Runs a body off the main actor, in the caller's task. A detached task would report misuse to the process's reporter.
+@concurrent func elsewhere<Result: Sendable>(_ body: @Sendable () throws -> Result) async rethrows -> Result {
+  try body()
+}

@@ -42,11 +42,12 @@ import UDI
 
   @Test(
     "Tags and names of any text: empty, of any script, of one megabyte",
-    arguments: [
+    arguments: ([
       "", " ", "/", "a/b", "\0", "\n\r\t", "e\u{301}", "שלום", "日本語", "👩‍👩‍👧‍👦", "\u{202E}abc", "\u{FFFF}",
       String(repeating: "x", count: 1 << 20), String(repeating: "👍🏽", count: 1 << 17),
-    ])
-  func texts(_ text: String) throws {
+    ] as [String]).map(AnyText.init))
+  func texts(_ any: AnyText) throws {
+    let text = any.text
     let root = UDIContext(tag: text)
     let child = try root.makeChild(tag: text)
     let plain = Plain()
@@ -59,6 +60,17 @@ import UDI
     #expect(snapshot.mermaid().split(separator: "\n").count == 6)
     #expect(root.explain((any Service).self).description.split(separator: "\n").count == 5)
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
+  }
+
+  /// A text of any length and script. The log of the tests shows the beginning, with escapes.
+  struct AnyText: CustomTestStringConvertible {
+    let text: String
+
+    var testDescription: String {
+      let scalars = text.unicodeScalars
+      let escaped = scalars.prefix(8).map { $0.escaped(asASCII: true) }.joined()
+      return scalars.count > 8 ? "\"\(escaped)\"… (\(scalars.count) scalars)" : "\"\(escaped)\""
+    }
   }
 
   @Test("Texts that Unicode calls equal are one tag and one name")

@@ -1,3 +1,4 @@
+import Testing
 import UDI
 
 /// Collects what is reported.
@@ -22,4 +23,23 @@ final class MisuseLog: Sendable {
     let result = try await withReporter(log.reporter) { try await body() }
     return (result, log.all)
   }
+}
+
+/// Collects the misuse during a test that misuses the library on its way to something else. Expects that there is some, and that all of it
+/// is of one kind.
+struct ExpectedMisuse: TestTrait, TestScoping {
+  let kind: UDIMisuse.Kind
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    let log = MisuseLog()
+    try await withReporter(log.reporter) { try await function() }
+    #expect(Set(log.all.map(\.kind)) == [kind], "\(log.all)")
+  }
+}
+
+extension Trait where Self == ExpectedMisuse {
+  /// Expects misuse of one kind.
+  static func misuses(_ kind: UDIMisuse.Kind) -> Self { ExpectedMisuse(kind: kind) }
 }

@@ -50,7 +50,9 @@ final class Counter: Local { var count = 0 }
       local.count = 10
     }
     #expect(context.link((any Local).self, named: "n", with: Counter())?.count == 10)
-    #expect(context.linkAll((any Local).self).map(\.count) == [1])
+    let (counts, misuse) = MisuseLog.during { context.linkAll((any Local).self).map(\.count) }
+    #expect(counts == [1])
+    #expect(misuse.map(\.kind) == [.notMade], "the other one wants a counter")
     #expect(context.link((any Local).self, fresh: true)?.count == 0)
     #expect(context.link(UDIKey<any Local>())?.count == 1)
     #expect(context.registrations(of: (any Local).self).first?.link()?.count == 1)

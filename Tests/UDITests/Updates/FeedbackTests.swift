@@ -429,7 +429,7 @@ import UDI
 
   @Test("Off the main actor, on many threads: as many makings as consumers")
   func offTheMainActor() async throws {
-    register(.itself, .unique)
+    registerForAnyThread()
     let (root, given) = (root, Tally())
     let marker = Plain("marker")
     let consumers = (0..<8).map { _ in
@@ -449,7 +449,17 @@ import UDI
     }
     root.bind(marker, as: (any Service).self)
     for consumer in consumers { await consumer.value }
-    #expect(makings.count <= 8, "nobody but a consumer's first look has anything made")
+    #expect(1...8 ~= makings.count, "nobody but a consumer's first look has anything made")
+  }
+
+  /// Registers a provider whose factory does not belong to the main actor, as those that are written in this suite do. Its instances bind
+  /// themselves.
+  nonisolated private func registerForAnyThread() {
+    let makings = makings
+    root.register((any Service).self) {
+      makings.add()
+      return Member("made") { $0.bind($0, as: (any Service).self) } as any Service
+    }
   }
 
   @Test("A provider that another consumer's look brings in front of what somebody bound is not asked")

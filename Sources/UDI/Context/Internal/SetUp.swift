@@ -76,6 +76,11 @@ final class SetUp: Entry, @unchecked Sendable {
 
 // MARK: - In the index
 
+extension TypeIdentity {
+  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
+  fileprivate static let setUp = TypeIdentity(id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
+}
+
 extension SetUp {
   /// The keys under which pending set-ups are in the index. No type's key has their ids.
   struct Keys: OptionSet {
@@ -89,7 +94,7 @@ extension SetUp {
 
     /// All their ids. The ids of types are higher.
     static var ids: ClosedRange<UInt64> { 1...lastID }
-    static var lastID: UInt64 { 3 }
+    static var lastID: UInt64 { KeyIdentity.lastReservedID }
 
     func contains(_ id: UInt64) -> Bool { rawValue >> (id - 1) & 1 == 1 }
   }

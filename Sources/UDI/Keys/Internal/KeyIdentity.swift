@@ -41,6 +41,8 @@ class KeyIdentity: @unchecked Sendable {
     return KeyNames.intern(type, name)
   }
 
+  /// The ids up to this one belong to no type: they are for entries that nobody looks up by a type.
+  static var lastReservedID: UInt64 { 3 }
   /// Set in the id of every key with a name: such keys are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
   /// Also set if another name had the hash already, and the id is a running number.

@@ -5,7 +5,7 @@ import Synchronization
 /// The types of a program are limited in number, so nothing here is freed.
 ///
 /// The identity is also the key of the type without a name. Its id is unique among types, never reused, above
-/// `SetUp.Keys.ids` and below `KeyIdentity.namedBit`.
+/// `lastReservedID` and below `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked because its superclass is; it adds only constants and an atomic.
 
@@ -19,14 +19,10 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // The identifier of a metatype is the metatype.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
-  fileprivate init(id: UInt64, metatype: ObjectIdentifier) {
+  init(id: UInt64, metatype: ObjectIdentifier) {
     self.metatype = metatype
     super.init(type: id)
   }
-
-  /// The identity of pending set-ups, which no type has. They are in the index under `SetUp.Keys`.
-  static let setUp = TypeIdentity(
-    id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
 
   /// The identity of a type, and its token.
   static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
@@ -187,7 +183,7 @@ private enum TypeTable {
 
   /// Adds an identity, which is never freed. Called under `lock`.
   private static func add(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    let id = unsafe SetUp.Keys.ids.upperBound + UInt64(byHash.count + 1)
+    let id = unsafe KeyIdentity.lastReservedID + UInt64(byHash.count + 1)
     let new = TypeIdentity(id: id, metatype: metatype)
     Unretained(new).retain()
     var hash = text.hashValue

@@ -25,18 +25,11 @@ class WeakEntry: @unchecked Sendable {
   /// The object as `Value`, the type it was captured as, or nil when it is dead.
   @usableFromInline
   final func load<Value>(as type: Value.Type) -> Value? {
+    guard let object else { return nil }
+    guard form.isComplete else { return object as? Value }
     var value: Value?
-    let answer = unsafe withUnsafeMutablePointer(to: &value) { unsafe load(into: UnsafeMutableRawPointer($0)) }
-    if case .object(let object) = answer { return object as? Value }
+    unsafe withUnsafeMutablePointer(to: &value) { unsafe form.write(object, to: UnsafeMutableRawPointer($0)) }
     return value
-  }
-
-  /// Writes the object to memory for an optional of the type it was captured as, or hands it out to be cast.
-  final func load(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard let object else { return .nothing }
-    guard form.isComplete else { return .object(object) }
-    unsafe form.write(object, to: memory)
-    return .written
   }
 }
 

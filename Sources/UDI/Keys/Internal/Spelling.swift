@@ -1,0 +1,18 @@
+/// A key, as all messages spell it: the type, and the name if there is one.
+func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
+  name.map { "\(typeName) named \($0)" } ?? typeName
+}
+
+/// A user's text, which may contain anything, as messages spell it: characters that would break a line, or that nobody would see, are escaped.
+func oneLine(_ text: String) -> String {
+  guard text.unicodeScalars.contains(where: { $0.properties.generalCategory.isControl }) else { return text }
+  return text.unicodeScalars.map { scalar in
+    scalar.properties.generalCategory.isControl ? scalar.escaped(asASCII: true) : String(scalar)
+  }.joined()
+}
+
+extension Unicode.GeneralCategory {
+  fileprivate var isControl: Bool {
+    self == .control || self == .lineSeparator || self == .paragraphSeparator
+  }
+}
