@@ -19,15 +19,12 @@ extension UDIContext {
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
   ///   withdraw it.
+  @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
-    ) {
-      add($0)
-    }
+    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere)
   }
 
   /// Registers an instance in this context as well, weakly.
@@ -43,15 +40,12 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @inlinable
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
-    ) {
-      add($0)
-    }
+    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere)
   }
 
   /// Withdraws what is bound under a key in this very context, whoever bound it.
@@ -78,36 +72,38 @@ extension UDIContext {
 extension UDIContext {
   /// Does the same for a type that is not `Sendable`, on the main actor; see
   /// ``bind(_:as:named:metadata:fileID:line:)``.
-  @preconcurrency @MainActor
+  @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
-    ) {
-      add($0)
-    }
+    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor)
   }
 
   /// Does the same for a type that is not `Sendable`, on the main actor; see
   /// ``multiBind(_:as:named:metadata:fileID:line:)``.
-  @preconcurrency @MainActor
+  @inlinable @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
-    ) {
-      add($0)
-    }
+    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor)
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
+  /// Binds, with everything but the type of the dependency erased. Only the question whether there is metadata is compiled in clients, where the
+  /// answer is known; this serves the row "make a scope, bind 3, link 5, end it", by 1 %.
+  @usableFromInline
+  func bind<Dependency>(
+    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, isMulti: Bool, _ reach: Reach
+  ) {
+    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { add($0) }
+  }
+
   func add(_ request: borrowing BindRequest) {
     request.tellAttachment()
     // An optional to take from, because a closure cannot consume a constant of its surroundings.
@@ -122,6 +118,7 @@ extension UDIContext {
 /// What a caller of `bind` or `multiBind` passes, without its type, so that the work is compiled once.
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
+@usableFromInline
 struct BindRequest: ~Copyable {
   let form: StoredForm
   let type: Any.Type
@@ -133,10 +130,12 @@ struct BindRequest: ~Copyable {
 
   /// The metadata of a registration. Few have any, so it is behind a reference, which is cheap to pass on when there is
   /// none.
+  @usableFromInline
   final class Metadata: Sendable {
     let value: any Sendable
     private init(_ value: any Sendable) { self.value = value }
 
+    @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Checked before the value is taken out: even without a value, that would make a slow copy.
@@ -144,6 +143,7 @@ struct BindRequest: ~Copyable {
       return box(value)
     }
 
+    @usableFromInline
     @inline(never)
     static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0) } }
   }
