@@ -3,12 +3,12 @@ extension UDIContext {
   /// Has modules register what they offer, one after the other.
   ///
   /// The same module is installed only once in a context. If it is already there, nothing happens; if another thread is
-  /// installing it, this thread waits until that is done. Two modules are the same if they have the same type and
+  /// installing it, this thread waits until that is done. Two modules of the same type are the same if
   ///
-  /// - are one instance, if the type is a class,
-  /// - are equal, if the type is a `Hashable` value type; the context then keeps the module with everything it refers
-  ///   to,
-  /// - in any case, if the type has no stored properties.
+  /// - the type is a class, and they are one instance,
+  /// - the type is a `Hashable` value type, and they are equal (the context keeps the module to compare it, with
+  ///   everything that it refers to), or
+  /// - the type has no stored properties.
   ///
   /// All other modules count as different each time, and are installed again.
   ///

@@ -32,8 +32,8 @@ extension UDIContext {
   ///     is registered in. While it runs, lookups through that context go up unless they name a search, so that nothing
   ///     is made from what is below. Use the context that the factory is given. A factory that captures a context keeps
   ///     it alive; if the factory is registered in that same context, the context then keeps itself alive for ever. If
-  ///     it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws,
-  ///     `link` gives nil and reports the error, and `require` throws it.
+  ///     the factory returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it
+  ///     throws, `link` gives nil and reports the error, and `require` throws it.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible; here two objects
   ///     can refer to each other. If the instance is kept, other threads may have got it earlier.
   /// - Returns: A handle, to serve other types from the registration or to take it back.

@@ -23,9 +23,9 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It gets a context and the arguments that the link was given after `with:`. Use the
   ///     context that the factory is given. A factory that captures a context keeps it alive; if the factory is
-  ///     registered in that same context, the context then keeps itself alive for ever. If it returns nil, there is
-  ///     nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil and reports
-  ///     the error, and `require` throws it.
+  ///     registered in that same context, the context then keeps itself alive for ever. If the factory returns nil,
+  ///     there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports the error, and `require` throws it.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
