@@ -72,7 +72,8 @@ extension Node {
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
-  /// Removes all providers, because the context is going away. The caller releases what they made, with the garbage.
+  /// Removes all providers, because the context is going away. What they made is released with the garbage and the
+  /// result.
   func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     // Taken out first: nothing is to be found here meanwhile.
