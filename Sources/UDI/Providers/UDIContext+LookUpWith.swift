@@ -134,11 +134,11 @@ extension UDIContext {
     }
   }
 
-  /// The provider that a lookup ends at, if no set-up block has to run first and nothing has to be withdrawn. It takes
-  /// the locks of the contexts alone, which serves the row "a link with one argument, above a direct call":
+  /// The provider at which a lookup ends, if no set-up block has to run first and nothing has to be withdrawn. This
+  /// takes only the locks of the contexts, which serves the row "a link with one argument, above a direct call";
   /// `nearestTarget` takes the tree lock.
   ///
-  /// - Parameter memory: Nothing is written to it: as no entry's words fit the form, the answer is a reference.
+  /// - Parameter memory: Nothing is written to it: the form matches no entry's words, so the answer is a reference.
   private func providerAtOnce(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
@@ -153,10 +153,10 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Has a provider make, or find, what the arguments say, and writes it to memory.
+  /// Has a provider find or make the instance for the arguments, and writes it to memory.
   ///
-  /// - Returns: False if it has left its context meanwhile: the caller is to look up again.
-  /// - Throws: As the above.
+  /// - Returns: False if the provider has left its context in the meantime: the caller has to look up again.
+  /// - Throws: `ProviderFailure`, or what a factory throws.
   private func provide(
     _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
@@ -187,7 +187,7 @@ extension Node {
   enum Target {
     /// A live instance, which needs no arguments.
     case bound(AnyObject)
-    /// The lookup is for a `Sendable` type, and this was registered without `Sendable`.
+    /// The lookup is for a `Sendable` type, but this was registered as something that is not `Sendable`.
     case refused(Entry)
     /// An instance that a test has put there, which needs no arguments either.
     case substituted(Instance, isExact: Bool)

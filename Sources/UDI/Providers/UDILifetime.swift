@@ -53,7 +53,7 @@ public struct UDILifetime: Sendable {
 
   private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
 
-  /// Makes a lifetime of your own.
+  /// Creates a lifetime of your own.
   ///
   /// - Parameters:
   ///   - name: The lifetime's name; two lifetimes of your own with the same name are the same to

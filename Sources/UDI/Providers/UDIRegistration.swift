@@ -34,7 +34,8 @@ public struct UDIRegistration<Dependency>: Sendable {
 }
 
 extension UDIRegistration: CustomStringConvertible {
-  /// What is registered, and where: `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
+  /// The key, the kind and the place of the registration:
+  /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
     let place = "\(fileID):\(line)"
     guard let lifetime else { return "binding of \(key), bound at \(place)" }

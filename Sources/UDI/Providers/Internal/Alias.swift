@@ -1,6 +1,6 @@
 /// Another type that is served from a provider's instances.
 final class Alias: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants, and something that is guarded by the tree lock.
+  // Unchecked: it adds constants, and `derived`, which the tree lock guards.
   let target: Provider
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.

@@ -79,7 +79,7 @@ struct Arguments {
   }
 }
 
-/// Arguments that outlive the call that they were given to.
+/// Arguments that outlive the call to which they were given.
 final class KeptArguments: @unchecked Sendable {
   // Unchecked: only one task or thread uses them at a time. `obtain`, which passes them to another actor and waits for
   // it, takes only `Sendable` ones.

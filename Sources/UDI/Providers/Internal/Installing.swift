@@ -9,7 +9,7 @@ enum ModuleIdentity {
   case instance(AnyObject)
   case value(AnyHashable)
 
-  /// - Parameter isSendable: Whether the module may be held, and compared on any thread.
+  /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
   /// - Returns: Nil if the module is different from all others.
   static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
     // Checked first, because a class may be `Hashable`, too: a weak reference is enough to recognise an instance,

@@ -17,7 +17,7 @@ extension Provider {
     var outerGraph: UInt = 0
   }
 
-  /// What to do to get an instance.
+  /// The next step towards getting an instance.
   enum Step {
     /// The instance is there.
     case found(Instance)

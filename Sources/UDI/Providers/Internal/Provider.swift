@@ -151,7 +151,7 @@ class Provider: Entry, @unchecked Sendable {
 
   /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
-  /// - Returns: Nil if it does not keep it, or no longer does.
+  /// - Returns: Nil if the provider does not keep the instance, or no longer does.
   func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
