@@ -50,7 +50,7 @@ final class FactoryFailure: Sendable {
   var message: String {
     switch reason {
     case .threw(let text): text
-    case .returnedNil: "it returned nil, and nothing else since"
+    case .returnedNil: "it returned nil, and has made nothing since"
     case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).text) made does not conform"
     }
   }

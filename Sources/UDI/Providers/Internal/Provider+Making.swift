@@ -338,8 +338,9 @@ extension Provider {
     UDIReporter.current.report(
       .notAttached,
       """
-      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
-      usually the main actor, and it was made elsewhere. Make or provide it on that actor: register a closure that belongs to it.
+      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject \
+      belongs to an actor, usually the main actor, and it was made elsewhere. Make or provide it on that actor: \
+      register a closure that belongs to it.
       """, at: site)
   }
 
