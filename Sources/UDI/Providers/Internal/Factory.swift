@@ -2,7 +2,7 @@ import Synchronization
 
 /// A provider whose factory takes at most a context.
 final class Factory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. `isolation` says where the closures may be called.
+  // Unchecked: it adds constants and an atomic. `isolation` says where the closures may be called.
 
   private let function: FactoryFunction?
   /// The optional of the type that it makes, once that has been asked for. The runtime would look it up each time, at
@@ -113,8 +113,8 @@ struct FactoryFunction {
 
   // Functions are cast inside a struct, because a function that is cast alone is wrapped first. The structs that
   // functions are put into are generic over the instance's type: if they were generic over the result's type, the
-  // metadata of that optional would be looked up for each registration. This serves the row "register 16 in a new
-  // context, each", by a tenth.
+  // metadata of that optional would be looked up for each registration. This serves the row
+  // "register 16 in a new context, each", by a tenth.
 
   private struct Making<Dependency> {
     let function: @isolated(any) (UDIContext) throws -> Dependency?
