@@ -62,8 +62,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that class takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether its factory may run only on one actor. Known without touching the actor, which serves the row ".unique,
-  /// above a direct call", by 0.1 × W.
+  /// Whether its factory may run only on one actor. Known without touching the actor, which serves the row
+  /// ".unique, above a direct call", by 0.1 × W.
   let isIsolated: Bool
   /// Whether there is something to call at the end of the outermost link.
   let completes: Bool
