@@ -95,7 +95,7 @@ extension UDIContext {
   /// Looks for the provider at which a lookup ends, and has it find or make the instance for the arguments.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or what a factory throws. If it throws nothing there is an instance in the memory.
+  /// - Throws: `ProviderFailure`, or what a factory throws. If this does not throw, there is an instance in the memory.
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory

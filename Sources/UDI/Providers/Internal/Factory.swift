@@ -177,8 +177,9 @@ extension Provider {
   fileprivate final func makeInstance(_ write: (InstanceMemory) throws -> Void) throws -> Instance? {
     func make<Dependency>(_ type: Dependency.Type) throws -> Instance? {
       let layout = MemoryLayout<Dependency>.self
-      // An optional takes one byte more than what it wraps, or none. Raw, because the runtime would look up the metadata of the optional; this
-      // serves the row "the same by a scope: register 3, make 3, link 2, end it", by a tenth.
+      // An optional takes at most one byte more than what it wraps. The memory is raw because the runtime would
+      // otherwise look up the metadata of the optional. This serves the row
+      // "the same by a scope: register 3, make 3, link 2, end it", by a tenth.
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
         try write(memory)
@@ -217,12 +218,12 @@ struct InstanceMemory {
     return isThere
   }
 
-  /// Writes an instance, by a cast if need be.
+  /// Writes an instance, with a cast if necessary.
   ///
-  /// - Returns: Whether it is of the type.
+  /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // As a lookup writes what is bound. This serves the row ".context with one argument, already made", because the other way looks up the
-    // metadata of the type's optional.
+    // The same way as a lookup writes what is bound. This serves the row ".context with one argument, already made": the
+    // other way looks up the metadata of the type's optional.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -231,12 +232,12 @@ struct InstanceMemory {
     return _openExistential(type, do: write)
   }
 
-  /// Moves out what has been written.
+  /// Moves what has been written out of the memory.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
     guard TypeToken.of(type).facts.contains(.holdsReferences) else {
       return unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
     }
-    // A reference in the first word, or nil.
+    // The first word is a reference or nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
     return unsafe Instance(

@@ -76,7 +76,7 @@ extension Node {
   /// result.
   func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
-    // Taken out first: nothing is to be found here meanwhile.
+    // Taken out first, so that nothing is found here in the meantime.
     let all = unsafe CompactTable<ProviderEntry>(providers.takeMemory())
     all.forEach { element in
       let provider = element.provider
