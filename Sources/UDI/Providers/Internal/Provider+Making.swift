@@ -347,7 +347,7 @@ extension Provider {
   /// Records that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let isInFirstWord = TypeToken.of(madeType).facts.contains(.holdsReferences)
-    // Sequentially consistent with the outcome that `forgetFailure` reads next: see `note`.
+    // Sequentially consistent, as is the outcome that `forgetFailure` reads next: see `note`.
     plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }
