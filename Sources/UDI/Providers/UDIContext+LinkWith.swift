@@ -1,15 +1,16 @@
-/// Linking what a provider makes in other ways than by type alone: with arguments, fresh, by key, on the main actor. Each verb
-/// stands here twice, see `UDIContext+Bind.swift`.
+/// Linking what a provider makes by more than its type: with arguments, fresh, or by key. Each verb has two forms: see
+/// `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Looks up a dependency whose factory takes arguments; a live binding comes first here, too.
+  /// Looks up a dependency whose factory takes arguments; here, too, a live binding comes first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  ///   - more: The factory's other arguments.
+  /// - Returns: What the provider makes from the arguments, or keeps for them. If it wants other arguments, the result
+  ///   is nil, and this is reported.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -25,9 +26,9 @@ extension UDIContext {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  ///   - more: The factory's other arguments.
+  /// - Returns: What the provider makes from the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   @inlinable
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -36,15 +37,15 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more))
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. What the
-  /// provider keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency, whatever its lifetime:
+  /// `link((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   ///   - fresh: Whether to make another instance; false for an ordinary lookup.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
   @inlinable
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
@@ -52,7 +53,8 @@ extension UDIContext {
     fresh ? lookUpFresh(type, name, .anywhere, search) : lookUp(type, name, .anywhere, search)
   }
 
-  /// Has a provider make another instance of a dependency with arguments; what it keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency with arguments. The provider keeps what it has, and bindings
+  /// do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -60,8 +62,8 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  ///   - more: The factory's other arguments.
+  /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -73,9 +75,9 @@ extension UDIContext {
   /// Looks up a dependency by its key.
   ///
   /// - Parameters:
-  ///   - key: What it is registered under.
+  ///   - key: The key it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now; nil if there is none.
   @inlinable
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -86,10 +88,10 @@ extension UDIContext {
   /// Looks up a dependency that must be there by its key.
   ///
   /// - Parameters:
-  ///   - key: What it is registered under.
+  ///   - key: The key it is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   @inlinable
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

@@ -1,6 +1,6 @@
-/// From the typed verbs with arguments, and those for something fresh, to the untyped core.
+/// From the typed verbs that take arguments, or ask for a fresh instance, to the untyped core.
 extension UDIContext {
-  // What is compiled in the caller's module puts the arguments on the stack, and hands on where they are.
+  // These functions are compiled in the caller's module. They put the arguments on the stack and pass on their address.
 
   @inlinable
   func lookUp<Dependency, Pack: AnyArgumentPack>(
@@ -47,9 +47,9 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up with arguments, or fresh, and writes what there is to memory; why there is none goes to the reporter.
+  /// Looks up with arguments, or fresh, and writes the result to memory. If there is none, the reporter is told why.
   ///
-  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
+  /// - Parameter memory: An optional of the type. It is nil, and stays nil if nothing is found.
   @unsafe
   @usableFromInline
   func find(
@@ -60,9 +60,10 @@ extension UDIContext {
     try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
   }
 
-  /// The same for `require`.
+  /// Does the same for `require`.
   ///
-  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Parameter memory: An optional of the type. It is nil; if this does not throw, it holds the dependency
+  ///   afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @unsafe
   @usableFromInline
@@ -76,7 +77,7 @@ extension UDIContext {
     } catch { throw explained(error, type, name, reach, search) { isInstance(type, $0) } }
   }
 
-  /// Looks up with arguments, or without, where the type is not known when the library is compiled.
+  /// Looks up, with or without arguments, a type that is not known when the library is compiled.
   ///
   /// - Throws: `ProviderFailure`, or what a factory throws.
   func provided<Dependency>(
@@ -91,10 +92,10 @@ extension UDIContext {
     return found
   }
 
-  /// Looks for the provider that a lookup ends at, and has it make, or find, what the arguments say.
+  /// Looks for the provider at which a lookup ends, and has it find or make the instance for the arguments.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or what a factory throws. If it throws nothing there is an instance in the memory.
+  /// - Throws: `ProviderFailure`, or what a factory throws. If this does not throw, there is an instance in the memory.
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory
@@ -120,7 +121,7 @@ extension UDIContext {
       }
       switch target {
       case nil: throw ProviderFailure.nothing
-      // It is gone now, and behind it may be a set-up block that was not reached before.
+      // The dead binding is withdrawn now. Behind it may be a set-up block that the lookup did not reach before.
       case .dead: continue
       case .bound(let object):
         return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
@@ -133,10 +134,11 @@ extension UDIContext {
     }
   }
 
-  /// The provider that a lookup ends at, if no set-up block has to run first and nothing has to be withdrawn. It takes the locks of the contexts
-  /// alone, which serves the row "a link with one argument, above a direct call": `nearestTarget` takes the tree lock.
+  /// The provider at which a lookup ends, if no set-up block has to run first and nothing has to be withdrawn. This
+  /// takes only the locks of the contexts, which serves the row "a link with one argument, above a direct call";
+  /// `nearestTarget` takes the tree lock.
   ///
-  /// - Parameter memory: Nothing is written to it: as no entry's words fit the form, the answer is a reference.
+  /// - Parameter memory: Nothing is written to it: the form matches no entry's words, so the answer is a reference.
   private func providerAtOnce(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
@@ -151,10 +153,10 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Has a provider make, or find, what the arguments say, and writes it to memory.
+  /// Has a provider find or make the instance for the arguments, and writes it to memory.
   ///
-  /// - Returns: False if it has left its context meanwhile: the caller is to look up again.
-  /// - Throws: As the above.
+  /// - Returns: False if the provider has left its context in the meantime: the caller has to look up again.
+  /// - Throws: `ProviderFailure`, or what a factory throws.
   private func provide(
     _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
@@ -172,7 +174,7 @@ extension UDIContext {
     return true
   }
 
-  /// Writes an instance to memory, by a cast if need be.
+  /// Writes an instance to memory, with a cast if necessary.
   ///
   /// - Throws: `ProviderFailure.nothing` if it is not of the type.
   private func write(_ instance: Instance, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
@@ -181,20 +183,20 @@ extension UDIContext {
 }
 
 extension Node {
-  /// What arguments can be given to.
+  /// The end of a lookup with arguments.
   enum Target {
-    /// A live instance, which needs none.
+    /// A live instance, which needs no arguments.
     case bound(AnyObject)
-    /// The lookup is for a `Sendable` type, and this was registered without `Sendable`.
+    /// The lookup is for a `Sendable` type, but this was registered as something that is not `Sendable`.
     case refused(Entry)
-    /// What a test has put there, which needs none either.
+    /// An instance that a test has put there, which needs no arguments either.
     case substituted(Instance, isExact: Bool)
     case provider(Provider)
-    /// A binding was found dead, and withdrawn: to be looked up again.
+    /// A binding was dead and has been withdrawn: look up again.
     case dead
   }
 
-  /// The live binding or the provider that a lookup ends at.
+  /// The live binding or the provider at which a lookup ends.
   func nearestTarget(
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
   ) -> Target? {

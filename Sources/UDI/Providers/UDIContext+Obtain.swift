@@ -1,37 +1,38 @@
 /// Looking up what another actor has to make.
 extension UDIContext {
-  /// Looks up a dependency that must be there, and waits for the actor that its factory belongs to, if that has to make it.
+  /// Looks up a dependency that must be there; if its factory has to make it, waits for the actor that the factory
+  /// belongs to.
   ///
   /// ```swift
   /// let library = try await context.obtain((any Library).self)
   /// ```
   ///
-  /// What is there is returned as ``require(_:named:search:)`` does, on the caller's actor. What the factory itself looks up is not waited
-  /// for: if that belongs to a third actor, obtain it before.
+  /// If the dependency is there, it is returned on the caller's actor, as with ``require(_:named:search:)``. What the
+  /// factory itself looks up is not waited for: if that belongs to a third actor, obtain it first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
     try await obtain(type, name, search, nil)
   }
 
-  /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to, if that has to make it; see
-  /// ``obtain(_:named:search:)``.
+  /// Looks up a dependency with arguments; if its factory has to make it, waits for the actor that the factory belongs
+  /// to; see ``obtain(_:named:search:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  ///   - more: The factory's other arguments.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -44,7 +45,7 @@ extension UDIContext {
   ) async throws -> Dependency {
     var error: any Error
     do { return try get(type, name, search, arguments) } catch let thrown { error = thrown }
-    // Each actor once: what is registered may change meanwhile, to something of yet another actor.
+    // Each actor is tried once. Meanwhile the registration may change to one that belongs to yet another actor.
     var tried: [any Actor] = []
     while let actor = actorThatMayGive(after: error, type, search), !tried.contains(where: { $0 === actor }) {
       tried.append(actor)
@@ -53,7 +54,8 @@ extension UDIContext {
     throw explained(error, type, name, .anywhere, search) { $0 is Dependency }
   }
 
-  /// The actor on which a lookup may give what it did not give here: that of the factory, or the main actor, where set-up blocks wait for it.
+  /// The actor on which a lookup may find what it did not find here: the factory's actor, or the main actor if set-up
+  /// blocks have to run there.
   private func actorThatMayGive(after error: any Error, _ type: Any.Type, _ search: UDISearch?) -> (any Actor)? {
     switch error as? ProviderFailure {
     case .isolatedElsewhere(let isolation): isolation.actor
@@ -69,7 +71,7 @@ extension UDIContext {
     return try provided(type, name, .anywhere, search, arguments?.arguments)
   }
 
-  /// The same on an actor. The thread notes the actor as long as it makes, so that factories of that actor may run.
+  /// Does the same on an actor. The thread remembers the actor meanwhile, so that factories of that actor may run.
   private func get<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?,
     on actor: isolated any Actor

@@ -1,24 +1,25 @@
-/// What is there already, for a context to own. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Giving a context something that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Gives the context something to own: a value, or an object that nobody else need hold.
+  /// Gives the context something to own: a value, or an object that nobody else needs to hold.
   ///
   /// ```swift
   /// request.provide(logger)
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// It is there until the context goes, or it is taken back, or something else is registered under the key: the same as a provider with the lifetime
-  /// `.context` that has made it, and gives it again after ``reset()``. A live binding comes first. An object that takes part in the tree and is
-  /// attached to nothing is attached to this context; give such an object to one context alone, and `bind` it in others.
+  /// The context keeps it until the context goes away, the registration is taken back, or something else is registered
+  /// under the key. It behaves like a provider with the lifetime `.context` that has made it already; after ``reset()``
+  /// that provider gives the same instance again. A live binding comes first. An object that takes part in the tree and
+  /// is not attached yet is attached to this context; give such an object to one context only, and `bind` it in others.
   ///
   /// - Parameters:
   ///   - value: What to own.
-  ///   - type: The type to register it under; its own where that is left out.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - type: The type to register it under; by default its own.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
@@ -39,12 +40,12 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - value: What to own.
-  ///   - type: The type to register it under; its own where that is left out.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
+  ///   - type: The type to register it under; by default its own.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @preconcurrency @MainActor
   @discardableResult
@@ -63,15 +64,16 @@ extension UDIContext {
     return .of(add(provider, Instance(value)), .mainActor)
   }
 
-  /// Registers a provider that has made what it keeps.
+  /// Registers a provider that has already made what it keeps.
   ///
-  /// - Returns: As ``add(_:)``.
+  /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
-    // Asked for with no lock held: it is the object's own property.
+    // Read with no lock held: it is the object's own property.
     let attachment = member?._attachedContext
     var isNew = false
-    // In one step: what is not taken is not attached, nobody finds it before it is attached, and its hook finds it.
+    // In one step. So if the provider is not registered, the instance is not attached; nobody finds the instance before
+    // it is attached; and its hook finds it.
     let registered = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false, origin: nil)
       isNew =

@@ -1,6 +1,7 @@
-/// What a context does with the providers that it has.
+/// Managing the providers of a context.
 extension UDIContext {
-  /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` hands it on; contexts that exist already keep theirs.
+  /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` passes it on; contexts that exist
+  /// already keep theirs.
   public var defaultLifetime: UDILifetime {
     get { change { node, _ in node.defaultLifetime?.lifetime ?? .unique } }
     set {
@@ -12,10 +13,11 @@ extension UDIContext {
     }
   }
 
-  /// Takes back what is registered under a key in this very context: its binding and its provider, with what that made.
+  /// Takes back what is registered under a key in this very context: its binding, its provider, and what the provider
+  /// made.
   ///
   /// - Parameter key: The key.
-  /// - Returns: Whether there was something.
+  /// - Returns: Whether anything was registered.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
@@ -34,24 +36,26 @@ extension UDIContext {
     return done
   }
 
-  /// Takes back what is registered under a type in this very context: its binding and its provider, with what that made.
+  /// Takes back what is registered under a type in this very context: its binding, its provider, and what the provider
+  /// made.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
-  /// - Returns: Whether there was something.
+  /// - Returns: Whether anything was registered.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     unregister(UDIKey(type, named: name))
   }
 
-  /// Lets go of everything that the providers of this very context made and keep: the next link makes it anew.
+  /// Releases everything that the providers of this very context have made and keep: the next link makes it anew.
   ///
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
   public func reset() { reset { _ in true } }
 
-  /// Lets go of what the providers of this very context made under one lifetime and keep: the next link makes it anew.
+  /// Releases what the providers of this very context have made under one lifetime and keep: the next link makes it
+  /// anew.
   ///
   /// - Parameter lifetime: The lifetime.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
@@ -71,14 +75,14 @@ extension UDIContext {
       return storages
     }
     for storage in storages { storage.reset() }
-    // After that: who were told before could still find the old one there.
+    // Only now: a watcher that was notified earlier could still have found the old instance in a storage.
     change { node, _ in
       for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
     }
   }
 }
 
-/// A lifetime as a context keeps it: behind a reference, because few contexts have one.
+/// The default lifetime of a context. It is behind a reference because few contexts have one.
 final class DefaultLifetime: Sendable {
   let lifetime: UDILifetime
   init(_ lifetime: UDILifetime) { self.lifetime = lifetime }
@@ -86,7 +90,7 @@ final class DefaultLifetime: Sendable {
 
 // MARK: - Modules
 
-/// A group of registrations, to be installed in a context together.
+/// A group of registrations that are installed in a context together.
 ///
 /// ```swift
 /// struct NetworkModule: UDIModule {
@@ -98,40 +102,44 @@ final class DefaultLifetime: Sendable {
 /// AppContext.install(NetworkModule())
 /// ```
 ///
-/// Declare a public module `Sendable`, so that it can be installed from anywhere; for one that is not public the compiler finds that out.
+/// Declare a public module `Sendable`, so that it can be installed from anywhere. If a module is not public, the
+/// compiler infers that.
 ///
-/// The same module is installed once in a context, and a ``UDIContext/defaultLifetime`` that it sets is for the module alone.
+/// The same module is installed only once in a context, and a ``UDIContext/defaultLifetime`` that it sets holds for
+/// that module only.
 public protocol UDIModule {
   /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
   ///
-  /// - Parameter context: Where to.
+  /// - Parameter context: The context to register in.
   func register(in context: UDIContext)
 }
 
 // MARK: - Setting up
 
 extension UDIContext {
-  /// Has a block run once, before the first lookup that begins here, comes up through here, or comes down from above without
-  /// having found something on its way.
+  /// Has a block run once, before the first lookup that begins here, comes up through here, or comes down from above
+  /// without having found anything on its way.
   ///
-  /// The block registers, binds, and may link; its own lookups see what it has done so far. Other threads that look something up
-  /// meanwhile wait until it has ended. A block that is given while another one waits to run runs after that.
+  /// The block registers and binds, and may link; its own lookups see what it has done so far. Other threads that look
+  /// something up in the meantime wait until it has ended. If a block is added while another one is waiting to run, it
+  /// runs after that one.
   ///
-  /// What was registered by hand stays, so that a test can put a fake in before the block runs: while the block runs, `register`, `provide`,
-  /// `bind` and `multiBind` on its thread neither replace nor hide a provider or a live binding that is in this context under the same key
-  /// and did not come from a set-up block of this context. `register` and `provide` then return the registration of the provider that
-  /// stays, so that `implements` chained to it serves the other type from that one; where a binding stays, the registration that they
-  /// return is not in the tree, and `implements` does nothing. What the block itself registered, or another block of this context, is
-  /// replaced as ever. A module that the block installs counts as the block.
+  /// What was registered by hand stays, so that a test can put a fake in before the block runs. While the block runs,
+  /// `register`, `provide`, `bind` and `multiBind` on its thread neither replace nor hide a provider or a live binding
+  /// that is in this context under the same key and did not come from a set-up block of this context. If a provider
+  /// stays, `register` and `provide` return its registration, so that `implements` chained to it serves the other type
+  /// from that provider. If a binding stays, the registration that they return is not in the tree, and `implements`
+  /// does nothing. What the block itself or another block of this context registered is replaced as usual. A module
+  /// that the block installs counts as part of the block.
   ///
-  /// A block that was written in main-actor code runs on the main actor, before the first such lookup there. Lookups elsewhere do not wait
-  /// for it.
+  /// A block that was written in main-actor code runs on the main actor, before the first such lookup there. Lookups
+  /// elsewhere do not wait for it.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is given in main-actor code, counts as the
-  ///     main actor's; pass nil if it can be called anywhere.
-  ///   - block: Gets this context.
-  /// - Precondition: The block belongs to the main actor or to none.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is passed in main-actor code; pass nil if it can be called anywhere.
+  ///   - block: Called with this context.
+  /// - Precondition: The block belongs to the main actor or to no actor.
   public func setUp(
     isolation: (any Actor)? = #isolation,
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (UDIContext) -> Void
@@ -139,13 +147,13 @@ extension UDIContext {
     add(SetUp.Block(.ofBlock(block.isolation, in: isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
-  /// Makes a context in which nothing can be bound or registered, as in all that are made below it: every lookup is a miss, and
-  /// what is bound or registered is ignored.
+  /// Makes a context in which nothing can be bound or registered, nor in any context made below it: every lookup is a
+  /// miss, and what is bound or registered is ignored.
   ///
-  /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: code under test then runs without
-  /// its dependencies.
+  /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then runs
+  /// without its dependencies.
   ///
-  /// - Returns: The root of a tree of its own.
+  /// - Returns: The root of a new tree.
   public static func makeInert() -> UDIContext {
     let context = UDIContext(tag: "Inert")
     context.change { node, _ in node.isInert = true }

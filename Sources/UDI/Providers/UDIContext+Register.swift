@@ -1,9 +1,9 @@
-/// Registering providers: what has to be made rather than found.
+/// Registering providers, for what has to be made rather than found.
 extension UDIContext {
   /// Registers a factory.
   ///
-  /// Nothing is made before the first lookup that needs it. A live binding under the same key comes first; what was registered
-  /// here under the same key before is replaced, and with it what that had made.
+  /// Nothing is made before the first lookup that needs it. A live binding under the same key comes first. What was
+  /// registered here under the same key before is replaced, together with what its provider made.
   ///
   /// ```swift
   /// context.register((any Store).self, lifetime: .context) { context in
@@ -11,31 +11,33 @@ extension UDIContext {
   /// }
   /// ```
   ///
-  /// A closure runs where it belongs. One that was written in main-actor code belongs to the main actor, one of another global actor to
-  /// that actor, and all others run wherever somebody looks the dependency up. A function of no actor counts as the main actor's where it is
-  /// registered in main-actor code. A lookup off the factory's actor gets what was made and
-  /// is kept; before that it is a miss, and ``obtain(_:named:search:)`` makes it. Register in a `nonisolated` function what can be made
-  /// anywhere.
+  /// A closure runs where it belongs. A closure written in main-actor code belongs to the main actor, one written in
+  /// another global actor's code to that actor; all others run wherever somebody looks the dependency up. A function
+  /// that belongs to no actor counts as the main actor's if it is registered in main-actor code. A lookup off the
+  /// factory's actor finds what was made and is kept. Before something is made, such a lookup is a miss;
+  /// ``obtain(_:named:search:)`` makes the instance. If something can be made anywhere, register it in a `nonisolated`
+  /// function.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
-  ///     the main actor's; pass nil if it can be called anywhere.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context: the one that asks, or, where the instance is kept, the one it is registered in.
-  ///     While it runs, lookups through that context go up unless they name a search, so that nothing is made of what stands below.
-  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
-  ///     that context, by itself for ever.
-  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
-  ///     and reports it, and `require` throws the same error.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen: here two objects can
-  ///     refer to each other. Other threads may have got an instance that is kept before.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
-  /// - Precondition: If both closures belong to an actor, it is the same one.
+  ///   - factory: Makes an instance. It gets a context: the one that asks or, if the instance is kept, the one that it
+  ///     is registered in. While it runs, lookups through that context go up unless they name a search, so that nothing
+  ///     is made from what is below. Use the context that the factory is given. A factory that captures a context keeps
+  ///     it alive; if the factory is registered in that same context, the context then keeps itself alive for ever. If
+  ///     the factory returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it
+  ///     throws, `link` gives nil and reports the error, and `require` throws it.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible; here two objects
+  ///     can refer to each other. If the instance is kept, other threads may have got it earlier.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If both closures belong to actors, it is the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -53,21 +55,23 @@ extension UDIContext {
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
-  /// Registers a factory that needs no context; see ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// Registers a factory that needs no context; see
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
-  ///     the main actor's; pass nil if it can be called anywhere.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance, or throws, or returns nil where there is nothing.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
-  /// - Precondition: If both closures belong to an actor, it is the same one.
+  ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If both closures belong to actors, it is the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -87,9 +91,11 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
+  // belongs to the main actor.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
+  /// `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -108,8 +114,8 @@ extension UDIContext {
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on the main actor, with a
-  /// factory that needs no context.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
+  /// `Sendable`, on the main actor, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -132,13 +138,13 @@ extension UDIContext {
 // MARK: - Mistakes
 
 extension UDIContext {
-  /// Not to be used: a factory is synchronous.
+  /// Cannot be used: a factory is synchronous.
   ///
   /// - Parameters:
   ///   - type: The type to register it under.
-  ///   - name: Tells apart several dependencies of one type.
+  ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept.
-  ///   - metadata: Anything to find the registration by.
+  ///   - metadata: Any value by which to find the registration.
   ///   - factory: Makes an instance.
   /// - Returns: Nothing.
   @available(
@@ -152,13 +158,13 @@ extension UDIContext {
     preconditionFailure("unavailable")
   }
 
-  /// Not to be used: a factory is synchronous.
+  /// Cannot be used: a factory is synchronous.
   ///
   /// - Parameters:
   ///   - type: The type to register it under.
-  ///   - name: Tells apart several dependencies of one type.
+  ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept.
-  ///   - metadata: Anything to find the registration by.
+  ///   - metadata: Any value by which to find the registration.
   ///   - factory: Makes an instance.
   /// - Returns: Nothing.
   @available(
@@ -190,13 +196,13 @@ extension UDIContext {
 
   /// Registers a provider.
   ///
-  /// - Returns: The provider; or the one that stays, in the middle of a set-up block that must not replace it.
+  /// - Returns: The provider; or, inside a set-up block that must not replace it, the one that stays.
   func add(_ provider: Provider) -> Provider { add(provider) { _ in } }
 
   /// Registers a provider.
   ///
-  /// - Parameter prepare: Called before it is registered, under the tree lock, and only if it is.
-  /// - Returns: As ``add(_:)``.
+  /// - Parameter prepare: Called under the tree lock before the provider is registered, and only if it is.
+  /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider {
     let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
       node.remember(self)

@@ -1,34 +1,37 @@
-/// Registering by an initialiser, whose parameters are looked up by their types.
+/// Registering an initialiser, whose parameters are looked up by their types.
 extension UDIContext {
-  // All forms are disfavoured: a trailing closure that takes a context would match them as well as a factory.
+  // All forms are disfavoured, because a trailing closure that takes a context would match them as well as a factory.
 
-  /// Registers an initialiser, or a function, as a factory: each parameter is looked up by its type.
+  /// Registers an initialiser or a function as a factory whose parameters are looked up by their types.
   ///
   /// ```swift
   /// context.register((any Editor).self, using: Notepad.init(store:clock:))
   /// ```
   ///
-  /// A parameter that is an optional may be missing: it is looked up with `link`. All others are required, and the error of one that is
-  /// missing says which one it is. Parameters are looked up from the context that a factory would get, and upwards. One that needs a name, a
-  /// value of its own or a search is for a factory to give: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// A parameter whose type is an optional may be missing: it is looked up with `link`. All others are required; if one
+  /// is missing, the error says which. Parameters are looked up from the context that a factory would get, and upwards.
+  /// If a parameter needs a name, a search or a value of its own, register a factory instead:
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
-  /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode enable the upcoming feature `InferSendableFromCaptures`, without
-  /// which no initialiser is `Sendable` there; and where the compiler warns that an initialiser belongs to the main actor, write `@MainActor` at the
-  /// function that registers it, even where that is the default.
+  /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
+  /// the upcoming feature `InferSendableFromCaptures`: without it, no initialiser is `Sendable` there. If the compiler
+  /// warns that an initialiser belongs to the main actor, mark the function that registers it `@MainActor`, even if
+  /// that is the default.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default what the initialiser makes.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
-  ///     the main actor's; pass nil if it can be called anywhere.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default the type that the
+  ///     initialiser makes.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - make: The initialiser, with one parameter at least. What it throws is treated as what a factory throws.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
-  /// - Precondition: If both closures belong to an actor, it is the same one.
+  ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If both closures belong to actors, it is the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -49,11 +52,14 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
+  // belongs to the main actor.
 
-  // Without `@preconcurrency`, which the form after it has: it strips `Sendable` from symbols, and theirs would be the same.
+  // The first form lacks `@preconcurrency`, which the second one has: it strips `Sendable` from symbols, so both would
+  // have the same symbol.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` where a parameter is not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` if a parameter is not
+  /// `Sendable`, on the main actor.
   @_disfavoredOverload
   @MainActor
   @discardableResult
@@ -71,7 +77,8 @@ extension UDIContext {
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not
+  /// `Sendable`, on the main actor.
   @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
@@ -91,7 +98,7 @@ extension UDIContext {
   }
 }
 
-/// The factory that an initialiser is registered as.
+/// The factory that stands for an initialiser.
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
 ) -> (UDIContext) throws -> Dependency? {
@@ -103,11 +110,11 @@ func lookingUpParameters<Dependency, First, each More>(
   }
 }
 
-/// The parameters of an initialiser, to be looked up one after the other.
+/// The parameters of an initialiser, which are looked up one after the other.
 struct Parameters {
   private let context: UDIContext
   private let reach: Reach
-  /// The place of the one that was looked up last, from 1.
+  /// The position of the parameter that was looked up last, counted from 1.
   private var position = 0
 
   init(_ context: UDIContext, _ reach: Reach) {
@@ -128,10 +135,11 @@ struct Parameters {
   }
 }
 
-/// Whether a type is an optional, without looking for its conformances, which would go through those of the whole program.
+/// Whether a type is an optional. This does not look for its conformances, because that would search those of the whole
+/// program.
 ///
-/// The first word of a type's metadata is its kind, 514 for optionals (Type Metadata, "Common Metadata Layout", in the Swift repository:
-/// docs/ABI/TypeMetadata.rst).
+/// The first word of a type's metadata is its kind: 514 for optionals (Type Metadata, "Common Metadata Layout", in the
+/// Swift repository: docs/ABI/TypeMetadata.rst).
 private func isOptional(_ type: Any.Type) -> Bool {
   unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 514
 }

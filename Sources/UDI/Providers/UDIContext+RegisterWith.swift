@@ -7,24 +7,26 @@ extension UDIContext {
   /// context.link((any Page).self, with: 5, "Five")
   /// ```
   ///
-  /// Under another lifetime than `.unique` there is one instance for each distinct set of arguments, which then must be `Hashable`.
-  /// The factory runs where it belongs, as with ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// Under any lifetime except `.unique` there is one instance for each distinct set of arguments, which then must be
+  /// `Hashable`. The factory runs where it belongs, as with
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
-  ///     the main actor's; pass nil if it can be called anywhere.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///     Use the context that it is given: a context that it captures is kept by the factory, and so, where the factory is registered in
-  ///     that context, by itself for ever.
-  ///     If it returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
-  ///     and reports it, and `require` throws the same error.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
+  ///   - factory: Makes an instance. It gets a context and the arguments that the link was given after `with:`. Use the
+  ///     context that the factory is given. A factory that captures a context keeps it alive; if the factory is
+  ///     registered in that same context, the context then keeps itself alive for ever. If the factory returns nil,
+  ///     there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
+  ///     and reports the error, and `require` throws it.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -41,22 +43,24 @@ extension UDIContext {
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
-  /// Registers a factory with arguments, and something to call afterwards; see
+  /// Registers a factory with arguments, and a closure that is called afterwards; see
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; it may be left out where the factory tells.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default as ``defaultLifetime`` says.
-  ///   - metadata: Anything to find the registration by: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is registered in main-actor code, counts as
-  ///     the main actor's; pass nil if it can be called anywhere.
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
+  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context and what the link was called `with:`.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be seen, with the same arguments.
-  /// - Returns: A handle: to serve other types from it, or to take it back.
-  /// - Precondition: If both closures belong to an actor, it is the same one.
+  ///   - factory: Makes an instance. It gets a context and the arguments that the link was given after `with:`.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible, with the same
+  ///     arguments.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If both closures belong to actors, it is the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -77,10 +81,11 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults: a closure belongs to the main actor here.
+  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
+  // belongs to the main actor.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` where the dependency or an argument is not `Sendable`, on the main
-  /// actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` if the dependency or an argument is
+  /// not `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
@@ -97,7 +102,7 @@ extension UDIContext {
       register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
-  /// The same with something to call afterwards.
+  /// The same with a closure that is called afterwards.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
@@ -117,7 +122,7 @@ extension UDIContext {
 }
 
 extension UDIContext {
-  /// Registers a factory with arguments without its types.
+  /// Registers a factory with arguments, without its types.
   private func register(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ closures: ArgumentClosures

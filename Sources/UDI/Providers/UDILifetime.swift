@@ -17,7 +17,7 @@
 /// context.reset(.session)    // the next link makes another basket
 /// ```
 public struct UDILifetime: Sendable {
-  /// How the library goes about it.
+  /// How the library implements a lifetime.
   enum Sharing: UInt8, Sendable {
     case unique, graph, weak, strong, custom
   }
@@ -25,15 +25,16 @@ public struct UDILifetime: Sendable {
   /// What keeps the instances of a lifetime of your own.
   @nonexhaustive
   public enum Storage: Sendable {
-    /// They are owned by the context, until it is reset or goes away.
+    /// The context owns them until it is reset or goes away.
     case strong
     /// They are kept as long as somebody outside holds them.
     case weak
-    /// They are kept as the storage decides that the closure makes: one for each provider and set of arguments.
+    /// The storage that the closure makes decides how they are kept: one storage for each provider and set of
+    /// arguments.
     case custom(@Sendable () -> any UDIStorage)
   }
 
-  /// Behind a reference, so that each provider can have its lifetime at the cost of a pointer.
+  /// The content of a lifetime. It is behind a reference, so that a lifetime takes each provider only one pointer.
   private final class Kind: Sendable {
     let name: String
     let sharing: Sharing
@@ -52,10 +53,11 @@ public struct UDILifetime: Sendable {
 
   private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
 
-  /// Makes a lifetime of your own.
+  /// Creates a lifetime of your own.
   ///
   /// - Parameters:
-  ///   - name: Names it; two lifetimes of the same name are the same to ``UDIContext/reset(_:)``.
+  ///   - name: The lifetime's name; two lifetimes of your own with the same name are the same to
+  ///     ``UDIContext/reset(_:)``.
   ///   - storage: What keeps the instances.
   public init(_ name: String, storage: Storage = .strong) {
     kind =
@@ -66,7 +68,7 @@ public struct UDILifetime: Sendable {
       }
   }
 
-  /// The lifetime's name, as messages and snapshots have it.
+  /// The lifetime's name, as messages and snapshots show it.
   public var name: String { kind.name }
   var sharing: Sharing { kind.sharing }
   var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
@@ -74,21 +76,25 @@ public struct UDILifetime: Sendable {
   /// An instance is made at every link. The factory gets the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance is shared within one outermost link and everything that is linked during it, values included; but what is made to be kept,
-  /// under another lifetime, shares only with its own parts. The factory gets the context that asked first; to ask for the instance while it is being made is a cycle, in whichever context.
+  /// An instance is shared within one outermost link and everything that is linked during it, values included.
+  ///
+  /// An exception: what is made to be kept, under another lifetime, shares only with its own parts. The factory gets
+  /// the context that asked first. Asking for the instance while it is being made is a cycle, whichever context asks.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
-  /// An instance is kept as long as somebody outside holds it, and then made anew. Only for classes: a value is made at every
-  /// link, and that is reported as misuse. The factory gets the context that it was registered in.
+  /// An instance is kept as long as somebody outside holds it, and then made anew.
+  ///
+  /// This is for classes only: a value is made at every link, and that is reported as misuse. The factory gets the
+  /// context that it was registered in.
   public static let weak = UDILifetime(builtIn: "weak", .weak)
 
-  /// An instance is made once, and owned by the context that the provider is registered in, until that is reset or goes away.
-  /// The factory gets this context.
+  /// An instance is made once, and owned by the context that its provider is registered in, until that context is reset
+  /// or goes away. The factory gets this context.
   public static let context = UDILifetime(builtIn: "context", .strong)
 }
 
 extension UDILifetime: Hashable {
-  /// Whether both have the same name; a lifetime of your own is never one of the four.
+  /// Returns whether both have the same name; a lifetime of your own never equals a built-in one.
   public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
   }
@@ -127,30 +133,33 @@ extension UDILifetime: CustomStringConvertible {
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// It is called from any thread, with no lock of the library held. Whatever it answers, no two instances are made at once, and what was
-/// stored before a reset, or by another provider, is given to nobody.
+/// Any thread may call a storage, with no lock of the library held. Whatever the storage answers, no two instances are
+/// made at once, and nobody gets what was stored before a reset or by another provider.
 public protocol UDIStorage: AnyObject, Sendable {
-  /// The instance that is kept.
+  /// Returns the instance that is kept.
   ///
-  /// Asked when somebody links, and now and then where there are many sets of arguments, to forget those that nothing is kept for.
+  /// Called when somebody links. If there are many sets of arguments, also called now and then, to discard the storages
+  /// that keep nothing.
   ///
-  /// - Returns: Nil where there is none, or none any more: then one is made.
+  /// - Returns: The instance; nil if there is none, or none any more. Then a new one is made.
   func load() -> UDIMade?
 
-  /// Keeps an instance that was just made, or not.
+  /// Keeps an instance that was just made, or decides not to.
   ///
   /// - Parameter made: The instance.
   func store(_ made: UDIMade)
 
-  /// Lets go of the instance: the context was reset, or the provider went. May be called more than once for that, and while another
-  /// thread is in ``store(_:)``. Other threads that want an instance wait until it has returned.
+  /// Releases the instance, because the context was reset or the provider is gone. May be called more than once for
+  /// that, and while another thread is in ``store(_:)``. Other threads that want an instance wait until this has
+  /// returned.
   func reset()
 }
 
-/// An instance that a provider made, for a ``UDIStorage`` to keep: holding it holds the instance.
+/// An instance that a provider made, for a ``UDIStorage`` to keep. Holding this value holds the instance.
 public struct UDIMade: Sendable {
   private let reference: Reference
-  /// Says for which provider and arguments it was made, and between which resets of those: see `CustomStorage`.
+  /// Identifies the provider and the arguments that the instance was made for, and the resets that it was made between:
+  /// see `CustomStorage`.
   let generation: UInt
 
   init(instance: Instance, _ reach: Reach, generation: UInt) {
@@ -160,12 +169,14 @@ public struct UDIMade: Sendable {
 
   var instance: Instance { reference.instance }
 
-  /// Tells the instance from others. It is not handed out: `reference` alone may let go of it on any thread.
+  /// Identifies the instance. The instance itself is not handed out, because only `reference` can be released on any
+  /// thread.
   var objectID: ObjectIdentifier { withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) } }
 
-  /// Holds the instance. A storage may let go of it on any thread; one that is not `Sendable` is given back to the main actor.
+  /// Holds the instance. A storage may release this on any thread; an instance that is not `Sendable` is then released
+  /// on the main actor.
   private final class Reference: Sendable, CustomReflectable {
-    // Written in `init` and `deinit` alone.
+    // Written only in `init` and `deinit`.
     private nonisolated(unsafe) var content: Instance?
     private let reach: Reach
 
@@ -176,7 +187,7 @@ public struct UDIMade: Sendable {
 
     var instance: Instance { unsafe content.unsafelyUnwrapped }
 
-    /// Nothing: a mirror can be made anywhere.
+    /// Empty, because a mirror can be made on any thread.
     var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 
     deinit {

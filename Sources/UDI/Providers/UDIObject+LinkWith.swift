@@ -1,17 +1,18 @@
-/// Linking as an object does it what a provider makes in other ways than by type alone. Each verb stands here twice, see
-/// `UDIContext+Bind.swift`.
+/// Linking, from an object, what a provider makes by more than its type: with arguments, fresh, or by key. Each verb
+/// has two forms: see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Looks up a dependency whose factory takes arguments; a live binding comes first here, too.
+  /// Looks up a dependency whose factory takes arguments; here, too, a live binding comes first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
+  ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them; nil, and reported, if it wants others.
+  /// - Returns: What the provider makes from the arguments, or keeps for them. If it wants other arguments, the result
+  ///   is nil, and this is reported.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -30,11 +31,11 @@ extension UDIObject {
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
+  ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes of the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: What the provider makes from the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   @inlinable
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -45,8 +46,8 @@ extension UDIObject {
       type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime, to use it at once: `linkInLine((any Editor).self, fresh: true)`.
-  /// What the provider keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency, whatever its lifetime, to use it at once:
+  /// `linkInLine((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -55,7 +56,7 @@ extension UDIObject {
   ///   - fresh: Whether to make another instance; false for an ordinary lookup.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -65,7 +66,8 @@ extension UDIObject {
     return lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Has a provider make another instance of a dependency with arguments, to use it at once; what it keeps stays, and bindings do not count.
+  /// Has a provider make another instance of a dependency with arguments, to use it at once. The provider keeps what it
+  /// has, and bindings do not count.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -75,8 +77,8 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: A new instance; nil if the context that a lookup ends at has no provider.
+  ///   - more: The factory's other arguments.
+  /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -91,11 +93,11 @@ extension UDIObject {
   /// Looks up a dependency by its key, to use it at once.
   ///
   /// - Parameters:
-  ///   - key: What it is registered under.
+  ///   - key: The key it is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now; nil if there is none.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -107,12 +109,12 @@ extension UDIObject {
   /// Looks up a dependency that must be there by its key.
   ///
   /// - Parameters:
-  ///   - key: What it is registered under.
+  ///   - key: The key it is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   @inlinable
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -125,7 +127,8 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:with:_:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``linkInLine(_:named:search:fileID:line:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -137,7 +140,8 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:with:_:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``require(_:named:search:fileID:line:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -148,7 +152,8 @@ extension UDIObject {
       type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``linkInLine(_:named:search:fresh:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -158,7 +163,8 @@ extension UDIObject {
     return lookUpFresh(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fresh:fileID:line:with:_:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``linkInLine(_:named:search:fresh:fileID:line:with:_:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,

@@ -1,7 +1,7 @@
-/// Looking up what another actor has to make, from an object.
+/// Looking up, from an object, what another actor has to make.
 extension UDIObject {
-  /// Looks up a dependency that must be there, and waits for the actor that its factory belongs to, if that has to make it; see
-  /// ``UDIContext/obtain(_:named:search:)``.
+  /// Looks up a dependency that must be there; if its factory has to make it, waits for the actor that the factory
+  /// belongs to; see ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -9,8 +9,8 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -18,8 +18,8 @@ extension UDIObject {
     try await obtain(type, name, search, nil, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency with arguments, and waits for the actor that its factory belongs to; see
-  /// ``UDIContext/obtain(_:named:search:with:_:)``.
+  /// Looks up a dependency with arguments; if its factory has to make it, waits for the actor that the factory belongs
+  /// to; see ``UDIContext/obtain(_:named:search:with:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -28,9 +28,9 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  ///   - more: The factory's other arguments.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -61,7 +61,8 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same as ``obtain(_:named:search:fileID:line:with:_:)`` for a type or arguments that are not `Sendable`, on the main actor.
+  /// The same as ``obtain(_:named:search:fileID:line:with:_:)`` for a type or arguments that are not `Sendable`, on the
+  /// main actor.
   @preconcurrency @MainActor
   public func obtain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

@@ -1,39 +1,41 @@
-/// A dependency that is registered in a context: a binding, or a provider.
+/// A dependency that is registered in a context: a binding or a provider.
 ///
-/// It is what `register` returns and what ``UDIContext/registrations(of:search:)`` lists. It keeps no instance alive and no context.
+/// `register` returns it, and ``UDIContext/registrations(of:search:)`` lists it. It keeps neither an instance nor a
+/// context alive.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-  /// Whether the compiler knew `Dependency` to be `Sendable` where the registration was got. What is registered need not be: `any P` and
-  /// `any P & Sendable` are one key.
+  /// Where the caller that obtained the registration may use `Dependency`: anywhere if the compiler knew it to be
+  /// `Sendable` there. What is registered need not be `Sendable`: `any P` and `any P & Sendable` are one key.
   private let askedReach: Reach
 
   static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
     UDIRegistration(entry: entry, askedReach: reach)
   }
 
-  /// What it is registered under.
+  /// The key it is registered under.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
   /// The lifetime of what the provider makes; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
 
-  /// What it was described with.
+  /// The metadata that it was registered with.
   public var metadata: (any Sendable)? { entry.metadata }
 
   /// The file of the call that registered it, as `#fileID` gives it.
   public var fileID: String { entry.site.fileID }
 
-  /// The line of that call, from 1.
+  /// The line of that call, counted from 1.
   public var line: Int { entry.site.line }
 
-  /// The context that it is registered in; nil when it was taken back or replaced, or the context went.
+  /// The context that it is registered in; nil if it was taken back or replaced, or if the context is gone.
   public var context: UDIContext? {
     Tree.change { _ in entry.node?.context }
   }
 }
 
 extension UDIRegistration: CustomStringConvertible {
-  /// What is registered, and where: `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
+  /// The key, the kind and the place of the registration:
+  /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
     let place = "\(fileID):\(line)"
     guard let lifetime else { return "binding of \(key), bound at \(place)" }
@@ -44,7 +46,8 @@ extension UDIRegistration: CustomStringConvertible {
 // MARK: - Taking back
 
 extension UDIRegistration {
-  /// Takes the registration back; what a provider made and its context owns is let go of. One that replaced it stays.
+  /// Takes the registration back, and releases what its provider made and the context owns. A registration that
+  /// replaced it stays.
   ///
   /// - Returns: Whether it was still registered.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -68,21 +71,22 @@ extension UDIRegistration {
 extension UDIRegistration {
   /// Serves another type from the same instances, whatever the lifetime.
   ///
-  /// Whether what the provider makes conforms to the type is seen when it is made; ``implements(_:named:fileID:line:_:)`` lets the
-  /// compiler check it.
+  /// Whether an instance conforms to the type is checked only when it is made. ``implements(_:named:fileID:line:_:)``
+  /// lets the compiler check it.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: Its name, if any.
+  ///   - name: The name to serve it under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
-    // An instance of a `Sendable` class may be used anywhere, also if it was registered without that. A protocol says nothing of it.
+    // An instance of a `Sendable` class may be used anywhere, even if it was registered as something that is not
+    // `Sendable`. A protocol guarantees no such thing.
     let other = type is AnyClass ? Reach.anywhere : reach
     serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { instance in
       (instance.anyValue as? Other).map { Instance($0) }
@@ -94,11 +98,11 @@ extension UDIRegistration {
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: Its name, if any.
+  ///   - name: The name to serve it under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -117,20 +121,20 @@ extension UDIRegistration {
     guard let provider = entry as? Provider else {
       fatalError(
         """
-        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but serves other types \
-        from what a provider makes. Bind the instance as \(String(reflecting: type)), too.
+        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but it works only for \
+        providers. Bind the instance as \(String(reflecting: type)), too.
         """)
     }
-    // The conversion would be given as `Sendable` what is not.
+    // The conversion would get, as `Sendable`, an instance that is not.
     if provider.registered.isRefused(to: askedReach) {
       let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
-    // The same type, or one that differs in marker protocols alone, as `any P & Sendable` does from `any P`: that is one key, and so
-    // it is served already.
+    // The type is the same, or differs only in marker protocols, as `any P & Sendable` does from `any P`. Both have one
+    // key, so it is served already.
     if provider.key === KeyIdentity.of(.of(type), name) { return }
-    // Stops where they belong to two actors: what is made on the one could not be converted on the other.
+    // Stops the program if they belong to two actors: what is made on one could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       Provider.Description(type, name, provider.lifetime, nil, site, reach, isolation, completes: false),
@@ -146,29 +150,30 @@ extension UDIRegistration {
   /// Where what is registered may be used.
   var reach: Reach { entry.reach }
 
-  /// Whether the provider makes values of this very type, and not of another one of the same name.
+  /// Whether the provider makes values of this very type, and not of another type with the same name.
   var isOfExactType: Bool { entry.makes(Dependency.self) }
 }
 
 extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
   ///
-  /// What is made of an instance that its context owns is owned as well; what is made of one that is kept weakly is given again as
-  /// long as that instance lives and somebody holds what was made of it.
+  /// If the context owns an instance, it owns what is made from it, too. If an instance is kept weakly, what was made
+  /// from it is given again as long as the instance lives and somebody holds what was made.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: Its name, if any.
+  ///   - name: The name to serve it under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Makes one of the other: mostly `$0`. It may belong to an actor: `{ @MainActor in Label($0) }`.
-  /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead. The provider and `convert` do not belong to
-  ///   two actors.
+  ///   - convert: Converts an instance to the other type; usually just `$0`. It may belong to an actor:
+  ///     `{ @MainActor in Label($0) }`.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider, and the provider and `convert` do not belong to two
+  ///   different actors. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    // Without `@_inheritActorContext`: most conversions are `$0`, and that may run anywhere, wherever it is written.
+    // Without `@_inheritActorContext`: most conversions are `$0`, which may run anywhere, wherever it is written.
     _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
     let (site, isExact) = (CallSite(fileID, line), isOfExactType)
@@ -182,18 +187,19 @@ extension UDIRegistration where Dependency: Sendable {
 }
 
 extension UDIRegistration {
-  /// Serves a `Sendable` type from instances that need not be `Sendable`: they are converted on the main actor.
+  /// Serves a `Sendable` type from instances that need not be `Sendable`; they are converted on the main actor.
   ///
-  /// Elsewhere a lookup finds what was converted and is kept, and before that it is a miss that says so.
+  /// A lookup elsewhere finds what has been converted and is kept. Before anything has been converted, it is a miss
+  /// that says so.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: Its name, if any.
+  ///   - name: The name to serve it under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Makes one of the other; called on the main actor.
-  /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  ///   - convert: Converts an instance to the other type; called on the main actor.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @MainActor
   @discardableResult
   public func implements<Other: Sendable>(
@@ -204,16 +210,16 @@ extension UDIRegistration {
     return self
   }
 
-  /// Serves a type that is not `Sendable`, checked by the compiler; on the main actor.
+  /// Serves a type that is not `Sendable`, checked by the compiler, on the main actor.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: Its name, if any.
+  ///   - name: The name to serve it under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Makes one of the other: mostly `$0`; called on the main actor.
-  /// - Returns: The same registration, to go on with.
-  /// - Precondition: The registration is a provider's: a live instance is bound once more instead.
+  ///   - convert: Converts an instance to the other type, usually just `$0`; called on the main actor.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @preconcurrency @MainActor
   @discardableResult
   public func implements<Other>(
@@ -250,8 +256,9 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
-  /// - Complexity: As ``linkAll(_:search:)``.
+  /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
+  ///   under the same key.
+  /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency: Sendable>(
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
@@ -263,8 +270,9 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: Live bindings and providers in search order, in one context a binding before the provider under the same key.
-  /// - Complexity: As ``linkAll(_:search:)``.
+  /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
+  ///   under the same key.
+  /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
@@ -277,37 +285,38 @@ extension UDIContext {
     withNode { node in
       node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
-      // Where it has a parent, that knows it, and hands it on when the two part.
+      // If the context has a parent, the parent knows it, and passes it on when the two part.
       change { node, _ in if node.parent == nil { node.remember(self) } }
       return found.map { .of($0, reach) }
     }
   }
 
-  /// Lists what is registered under a type with metadata of another type that satisfies a predicate, without making anything.
+  /// Lists what is registered under a type with metadata of another type that satisfies a predicate, without making
+  /// anything.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with the metadata of those that have such; its parameter's type says which.
+  ///   - predicate: Called with the metadata of each registration whose metadata has the type of its parameter.
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
-  /// - Complexity: As ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {
     try filter(registrations(of: type, search, .anywhere), predicate)
   }
 
-  /// Lists what is registered under a type that is not `Sendable` with metadata that satisfies a predicate; otherwise the same. It may be
-  /// called from anywhere.
+  /// Lists what is registered under a type that is not `Sendable` with metadata that satisfies a predicate; otherwise
+  /// the same. It may be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with the metadata of those that have such; its parameter's type says which.
+  ///   - predicate: Called with the metadata of each registration whose metadata has the type of its parameter.
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
-  /// - Complexity: As ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {
@@ -333,7 +342,7 @@ extension UDIRegistration where Dependency: Sendable {
 }
 
 extension UDIRegistration {
-  /// Links what this very registration gives and is not `Sendable`, on the main actor.
+  /// Links what this very registration gives if that is not `Sendable`, on the main actor.
   ///
   /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
   @preconcurrency @MainActor
@@ -344,7 +353,7 @@ extension UDIRegistration {
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     guard !(entry is Provider) else { return context?.give(entry, Dependency.self, reach, .local) }
     var bound: Dependency?
-    // As lookups do it: what was stored as another type of the same name is cast.
+    // The same way as lookups do it: an instance that was stored as another type of the same name is cast.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
       unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }

@@ -1,14 +1,16 @@
-/// Another type that is served from the instances of a provider.
+/// Another type that is served from a provider's instances.
 final class Alias: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants, and something that is guarded by the tree lock.
+  // Unchecked: it adds constants, and `derived`, which the tree lock guards.
   let target: Provider
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.
   private let conversion: Isolation
-  /// What was made of an instance that is kept alive only by those who use it. Not shown in the slot, where it would outlive the instance.
+  /// What was converted from an instance that only its users keep alive. Not shown in the slot, where it would outlive
+  /// the instance.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// Keeps neither alive. Refers to the instance weakly and not by its address, which another instance could get.
+  /// Keeps neither of the two alive. Refers to the instance weakly and not by its address, because another instance
+  /// could get that address.
   private struct Derived {
     weak var origin: AnyObject?
     let entry: InstanceEntry
@@ -25,7 +27,7 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    // The instance belongs to the main actor: elsewhere not even a reference to it may be held.
+    // The instance belongs to the main actor. Elsewhere, not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       guard arguments == nil, !isFresh, let present = kept() else {
         throw ProviderFailure.isolatedElsewhere(.mainActor)
@@ -36,7 +38,7 @@ final class Alias: Provider, @unchecked Sendable {
     do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
     guard let instance = original else { return nil }
     if let present = converted(from: instance) { return present }
-    // Asked only now: what was converted before may be handed out anywhere.
+    // Checked only now: what was converted earlier may be handed out anywhere.
     if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
     guard let converted = convert(instance) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
@@ -55,7 +57,7 @@ final class Alias: Provider, @unchecked Sendable {
     return other ?? converted
   }
 
-  /// What was made of the instance that is kept now.
+  /// What was converted from the instance that is kept now.
   private func kept() -> Instance? {
     Tree.change { garbage in
       if let shown {
@@ -71,12 +73,12 @@ final class Alias: Provider, @unchecked Sendable {
     }
   }
 
-  /// What was made of an instance before, if it is still there.
+  /// What was converted from an instance earlier, if it is still there.
   private func converted(from instance: Instance) -> Instance? {
     Tree.change { garbage in self.instance(from: instance, &garbage) }
   }
 
-  /// The same under the tree lock.
+  /// Does the same under the tree lock.
   private func instance(from original: Instance, _ garbage: inout Garbage) -> Instance? {
     if let shown { garbage.add(shown) }
     if let present = shown?.instance(from: original) { return present }
@@ -96,9 +98,9 @@ final class Alias: Provider, @unchecked Sendable {
     return present.object === instance.object ? true : nil
   }
 
-  /// Keeps what was made of an instance. Under the tree lock.
+  /// Keeps what was converted from an instance. Under the tree lock.
   ///
-  /// - Parameter isWeak: Whether the instance is kept weakly, and therefore what was made of it, too.
+  /// - Parameter isWeak: Whether the instance is kept weakly, and therefore also what was converted from it.
   private func keep(_ converted: Instance, of original: Instance, isWeak: Bool, _ garbage: inout Garbage) {
     guard !isWeak || !converted.isBox else { return }
     let entry = InstanceEntry(converted, self, isWeak: isWeak, origin: original)

@@ -1,12 +1,12 @@
-/// A set of arguments: tells apart the instances that one provider has made.
+/// A set of arguments. It distinguishes the instances that one provider has made.
 ///
-/// The arguments' `==` is the user's, so it is called with no lock held; the hash is computed once.
+/// The arguments' `==` is user code, so it is called with no lock held. The hash is computed once.
 @usableFromInline
 final class ArgumentKey: Equatable, @unchecked Sendable {
-  // Unchecked: arguments are `Sendable`, or used on the main actor alone; and they are only compared.
-  // Written in `init` and `deinit` alone.
+  // Unchecked: the arguments are `Sendable` or used only on the main actor, and they are only compared. `values` is
+  // written only in `init` and `deinit`.
   @exclusivity(unchecked) private var values: [any Hashable]
-  /// Whether the arguments need not be `Sendable`, and so have to be released on the main actor.
+  /// Whether the arguments may not be `Sendable`, so that they have to be released on the main actor.
   let belongsToMainActor: Bool
   let digest: Int
 
@@ -31,7 +31,8 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return unsafe left.values.elementsEqual(right.values) { areEqual($0, $1) }
   }
 
-  /// Whether two arguments are of one type, and equal. Not by `AnyHashable`, which finds 1 and 1.0 equal.
+  /// Whether two arguments have the same type and are equal. Does not use `AnyHashable`, which considers 1 and 1.0
+  /// equal.
   private static func areEqual<Argument: Hashable>(_ left: Argument, _ right: any Hashable) -> Bool {
     guard type(of: left) == type(of: right), let right = right as? Argument else { return false }
     return left == right
@@ -39,9 +40,9 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 }
 
 extension ArgumentKey {
-  /// An argument as something that can be compared; nil if it is not `Hashable`.
+  /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
-    // What `AnyHashable` holds, because that alone has the type that counts.
+    // Unwraps an `AnyHashable`: the type that counts is that of its content.
     if type(of: argument) == AnyHashable.self, let box = argument as? AnyHashable { return box.base as? any Hashable }
     return argument as? any Hashable
   }

@@ -1,16 +1,18 @@
-/// The arguments of a link. They stay where the caller has put them, mostly on its stack, and can be used until the call that got them returns.
+/// The arguments of a link. They stay where the caller has put them, usually on its stack, and can be used until the
+/// call that got them returns.
 ///
-/// Marked safe, although it is a pointer, because every use ends before the pack does: a verb makes it of a pack of its own and passes it down, and
-/// a `Resolution.Frame` refers to it while the factory runs. Whatever needs the arguments for longer makes `KeptArguments` of them.
+/// Marked safe, although it is a pointer, because every use ends before the pack does. A verb creates it from a pack of
+/// its own and passes it down, and a `Resolution.Frame` refers to it while the factory runs. Code that needs the
+/// arguments for longer makes `KeptArguments` from them.
 @usableFromInline
 @safe
 struct Arguments {
-  /// What every pack begins with.
+  /// The beginning of every pack.
   @usableFromInline
   struct Header {
     /// The type of the pack.
     @usableFromInline let type: any AnyArgumentPack.Type
-    /// What tells the arguments apart from others, once somebody has asked for that.
+    /// Identifies the arguments; set when it is first asked for.
     @usableFromInline var key: ArgumentKey?
 
     @inlinable
@@ -19,28 +21,30 @@ struct Arguments {
 
   @usableFromInline let header: UnsafeMutablePointer<Header>
 
-  /// - Parameter pack: Lives, and stays where it is, for as long as the arguments are used.
-  // The only pack is `ArgumentPack`. Its first property is where the pack itself is: the properties of a struct are laid out in their order (Type
-  // Layout, "Fragile Struct and Tuple Layout", in the Swift repository: docs/ABI/TypeLayout.rst).
+  /// - Parameter pack: The arguments. It lives, and stays at its address, for as long as they are used.
+  // The only pack is `ArgumentPack`. Its first property has the address of the pack itself, because the properties of a
+  // struct are laid out in their order (Type Layout, "Fragile Struct and Tuple Layout", in the Swift repository:
+  // docs/ABI/TypeLayout.rst).
   @unsafe
   @inlinable
   init<Pack: AnyArgumentPack>(_ pack: UnsafeMutablePointer<Pack>) {
     unsafe header = UnsafeMutableRawPointer(pack).assumingMemoryBound(to: Header.self)
   }
 
-  /// The type of their pack.
+  /// The type of the pack.
   var type: any AnyArgumentPack.Type { unsafe header.pointee.type }
 
-  /// Copies the arguments, as the types that a factory wants: unchanged if they have these very types, else cast one by one.
+  /// Copies the arguments as the types that a factory wants: unchanged if they have these very types, otherwise cast
+  /// one by one.
   ///
-  /// - Throws: `ProviderFailure.arguments` if they are others.
+  /// - Throws: `ProviderFailure.arguments` if their number or types do not match.
   @usableFromInline
   func read<Pack: AnyArgumentPack>(as type: Pack.Type) throws -> Pack {
     guard self.type == type else { return try Pack(casting: values) }
     return unsafe pack(type).pointee
   }
 
-  /// Copies the arguments for what is called after the factory, which has got the same ones.
+  /// Copies the arguments for the closure that is called after the factory, which got the same ones.
   @usableFromInline
   func readAgain<Pack: AnyArgumentPack>(as type: Pack.Type) -> Pack {
     do { return try read(as: type) } catch { preconditionFailure("the factory has had these arguments already") }
@@ -55,9 +59,10 @@ struct Arguments {
   /// The dynamic types of the arguments.
   var types: [Any.Type] { values.map { Swift.type(of: $0) } }
 
-  /// What tells them apart from other arguments for the same provider; nil if one of them is not `Hashable`.
+  /// Identifies the arguments among those for one provider; nil if one of them is not `Hashable`.
   ///
-  /// It is made when it is first asked for, which calls the user's `hash(into:)`. Only on the thread that links, with no lock held.
+  /// It is created when it is first asked for, which calls the user's `hash(into:)`. To be called only on the thread
+  /// that links, with no lock held.
   func key(for provider: Provider) -> ArgumentKey? {
     let belongsToMainActor = provider.reach == .mainActor
     if let key = unsafe header.pointee.key, key.belongsToMainActor == belongsToMainActor { return key }
@@ -68,20 +73,21 @@ struct Arguments {
     return new
   }
 
-  /// - Parameter type: The type of the pack, `type`.
+  /// - Parameter type: Must be the type of the pack, `self.type`.
   fileprivate func pack<Pack: AnyArgumentPack>(_ type: Pack.Type) -> UnsafeMutablePointer<Pack> {
     unsafe UnsafeMutableRawPointer(header).assumingMemoryBound(to: type)
   }
 }
 
-/// Arguments that outlive the call that they were given to.
+/// Arguments that outlive the call to which they were given.
 final class KeptArguments: @unchecked Sendable {
-  // Unchecked: one task or thread uses them at a time. `obtain`, which passes them to another actor and waits for it, takes `Sendable` ones.
+  // Unchecked: only one task or thread uses them at a time. `obtain`, which passes them to another actor and waits for
+  // it, takes only `Sendable` ones.
   let arguments: Arguments
 
   init<Pack: AnyArgumentPack>(_ pack: consuming Pack) { arguments = Self.keep(pack) }
 
-  /// Copies them.
+  /// Copies arguments.
   init(_ given: Arguments) {
     func copy<Pack: AnyArgumentPack>(_ type: Pack.Type) -> Arguments { unsafe Self.keep(given.pack(type).pointee) }
     arguments = copy(given.type)
@@ -103,10 +109,10 @@ final class KeptArguments: @unchecked Sendable {
   }
 }
 
-/// The arguments of a link with their types, as a verb puts them on its stack.
+/// The arguments of a link, with their types. A verb puts them on its stack.
 @usableFromInline
 struct ArgumentPack<First, each More>: AnyArgumentPack {
-  /// In front, where `Arguments` looks for it.
+  /// First, where `Arguments` expects it.
   @usableFromInline var header: Arguments.Header
   @usableFromInline let first: First
   @usableFromInline let more: (repeat each More)
@@ -122,7 +128,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   init(casting values: [Any]) throws {
     var rest = values[...]
     func next<Argument>(_ type: Argument.Type) throws -> Argument {
-      // In two steps: in one, a factory that wants an `Any` would get the optional itself.
+      // In two steps. In a single step, a factory that wants an `Any` would get the optional itself.
       guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
       return argument
     }
@@ -163,7 +169,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   }
 }
 
-/// An `ArgumentPack` of any types.
+/// An `ArgumentPack` with any types.
 @usableFromInline
 protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.
@@ -172,10 +178,10 @@ protocol AnyArgumentPack: SendableMetatype {
   static var count: Int { get }
   /// The arguments without their types.
   var values: [Any] { get }
-  /// The arguments as something that can be compared; nil if one of them is not `Hashable`.
+  /// The arguments in a form that can be compared; nil if one of them is not `Hashable`.
   var hashables: [any Hashable]? { get }
   /// Casts arguments one by one to the types of this pack.
   ///
-  /// - Throws: `ProviderFailure.arguments` if they are others.
+  /// - Throws: `ProviderFailure.arguments` if their number or types do not match.
   init(casting values: [Any]) throws
 }

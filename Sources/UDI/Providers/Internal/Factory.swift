@@ -1,22 +1,23 @@
 import Synchronization
 
-/// A provider whose factory takes the context alone.
+/// A provider whose factory takes at most a context.
 final class Factory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
+  // Unchecked: it adds constants and an atomic. `isolation` says where the closures may be called.
 
   private let function: FactoryFunction?
-  /// The optional of the type that it makes, once that was asked for. The runtime looks it up each time, at 0.5 × W of the row ".unique, above
-  /// a direct call".
+  /// The optional of the type that it makes, once that has been asked for. The runtime would look it up each time, at
+  /// 0.5 × W of the row ".unique, above a direct call".
   private let optional = Atomic<UInt>(0)
   private let special: Special?
 
-  /// What few factories need.
+  /// What only few factories need.
   private final class Special {
-    /// The function, in place of the one above, and what is called afterwards: of an actor that alone may release them.
+    /// The function, instead of the one above, and what is called afterwards, if they belong to an actor and only that
+    /// may release them.
     let owned: ActorOwned<Closures>?
     /// What is called afterwards.
     let complete: Completion?
-    /// The type that the function makes, where the provider is registered as a subclass of it.
+    /// The type that the function makes, if the provider is registered as a subclass of it.
     let madeClass: Any.Type?
 
     struct Closures {
@@ -33,7 +34,8 @@ final class Factory: Provider, @unchecked Sendable {
 
   typealias Completion = (UDIContext, Instance) -> Void
 
-  /// - Parameter made: The type that the function makes: the one that the provider is registered as, or a superclass of that.
+  /// - Parameter made: The type that the function makes: the type that the provider is registered as, or a superclass
+  ///   of that.
   init(
     _ description: consuming Description, _ function: FactoryFunction, making made: Any.Type, _ complete: Completion?
   ) {
@@ -49,7 +51,7 @@ final class Factory: Provider, @unchecked Sendable {
     super.init(description, wanted: nil, isFactory: true)
   }
 
-  /// Has the factory make an instance, and writes it to memory, or nil.
+  /// Has the factory make an instance, and writes the instance or nil to memory.
   func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
     guard let special else {
       return try unsafe function.unsafelyUnwrapped.call(context, returning: optionalType, memory)
@@ -59,7 +61,7 @@ final class Factory: Provider, @unchecked Sendable {
     if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
   }
 
-  /// What the function returns.
+  /// The type that the function returns.
   private var optionalType: Any.Type {
     let known = optional.load(ordering: .relaxed)
     if known != 0 { return unsafe unsafeBitCast(known, to: Any.Type.self) }
@@ -83,7 +85,7 @@ final class Factory: Provider, @unchecked Sendable {
     }
   }
 
-  /// What is called afterwards, without its type.
+  /// The closure to call afterwards, without its type.
   static func completing<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {
@@ -95,22 +97,24 @@ final class Factory: Provider, @unchecked Sendable {
   }
 }
 
-/// A factory without its type and its isolation. To be called only where `Isolation.isHere` says that it may be.
+/// A factory without its type and its isolation. To be called only where `Isolation.isHere` permits it.
 ///
-/// It keeps the function itself, and not a closure around it, which serves the row "register 16 in a new context, each" of the benchmarks, and
-/// the memory that a registration takes.
+/// It keeps the function itself, and not a closure around it. That serves the row "register 16 in a new context, each"
+/// of the benchmarks, and saves memory for each registration.
 ///
-/// Marked safe, although it casts functions: a function is cast back to a type that differs only in how its result is spelled, because `call` is
-/// given the type of the result, and not that of the instance. Both write it to where the caller wants it, as all functions with a generic result do. An
-/// isolated function is called as one that is not: its actor is a part of what it captures. The standard library's `MainActor.assumeIsolated`
-/// does the same.
+/// Marked safe, although it casts functions. A function is cast back to a type that differs only in how its result is
+/// spelled: `call` is given the type of the result, and not that of the instance. Both functions write the result to
+/// where the caller wants it, as all functions with a generic result do. An isolated function is called like one that
+/// is not: its actor is part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
 @safe
 struct FactoryFunction {
   private let function: () -> Void
   private let takesContext: Bool
 
-  // Functions are cast inside a struct: one that is cast alone is wrapped before. What is put in names the instance, because the metadata of its
-  // optional would be looked up for each registration; that serves the row "register 16 in a new context, each", by a tenth.
+  // Functions are cast inside a struct, because a function that is cast alone is wrapped first. The structs that
+  // functions are put into are generic over the instance's type: if they were generic over the result's type, the
+  // metadata of that optional would be looked up for each registration. This serves the row
+  // "register 16 in a new context, each", by a tenth.
 
   private struct Making<Dependency> {
     let function: @isolated(any) (UDIContext) throws -> Dependency?
@@ -146,9 +150,9 @@ struct FactoryFunction {
     takesContext = true
   }
 
-  /// Calls it, and writes what it returns to memory.
+  /// Calls the factory, and writes what it returns to memory.
   ///
-  /// - Parameter optional: The type that it returns: the optional of the one that it makes.
+  /// - Parameter optional: The type that the factory returns: the optional of the type that it makes.
   @inline(__always)
   func call(_ context: UDIContext, returning optional: Any.Type, _ memory: InstanceMemory) throws {
     func call<Result>(returning: Result.Type) throws {
@@ -173,8 +177,9 @@ extension Provider {
   fileprivate final func makeInstance(_ write: (InstanceMemory) throws -> Void) throws -> Instance? {
     func make<Dependency>(_ type: Dependency.Type) throws -> Instance? {
       let layout = MemoryLayout<Dependency>.self
-      // An optional takes one byte more than what it wraps, or none. Raw, because the runtime would look up the metadata of the optional; this
-      // serves the row "the same by a scope: register 3, make 3, link 2, end it", by a tenth.
+      // An optional takes at most one byte more than what it wraps. The memory is raw because the runtime would
+      // otherwise look up the metadata of the optional. This serves the row
+      // "the same by a scope: register 3, make 3, link 2, end it", by a tenth.
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
         try write(memory)
@@ -185,11 +190,14 @@ extension Provider {
   }
 }
 
-/// Memory for an optional of the type that a factory makes. It holds nil, and is there during the call that gets it.
+/// Memory for an optional of the type that a factory makes. It holds nil at first, and exists during the call that gets
+/// it.
 ///
-/// Marked safe, because it is only made of an optional that lives during the call, and whoever writes or reads knows its type: a lookup asks a
-/// `Factory` only for the type that it was registered as (`Entry.isFactory(of:)`), and an `ArgumentFactory` as well (`beginQuick`). That is the type that it makes, or a subclass of that, of which
-/// its instances then are (`check`); the optionals of both are one reference.
+/// Marked safe, because it is only made from an optional that lives during the call, and whoever writes or reads it
+/// knows its type: a lookup asks a `Factory` only for the type that the provider is registered as
+/// (`Entry.isFactory(of:)`), and the same holds for an `ArgumentFactory` (`beginQuick`). That type is the one that the
+/// factory makes, or a subclass of it. In the second case `check` makes sure that the instance is of the subclass; the
+/// optionals of both classes are one reference.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -200,7 +208,7 @@ struct InstanceMemory {
   @unsafe
   init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
 
-  /// Writes an instance, or nil.
+  /// Writes an instance or nil.
   ///
   /// - Returns: Whether there is an instance.
   @discardableResult
@@ -210,12 +218,12 @@ struct InstanceMemory {
     return isThere
   }
 
-  /// Writes an instance, by a cast if need be.
+  /// Writes an instance, with a cast if necessary.
   ///
-  /// - Returns: Whether it is of the type.
+  /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // As a lookup writes what is bound. This serves the row ".context with one argument, already made", because the other way looks up the
-    // metadata of the type's optional.
+    // The same way as a lookup writes what is bound. This serves the row ".context with one argument, already made": the
+    // other way looks up the metadata of the type's optional.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -224,12 +232,12 @@ struct InstanceMemory {
     return _openExistential(type, do: write)
   }
 
-  /// Moves out what has been written.
+  /// Moves what has been written out of the memory.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
     guard TypeToken.of(type).facts.contains(.holdsReferences) else {
       return unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
     }
-    // A reference in the first word, or nil.
+    // The first word is a reference or nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
     return unsafe Instance(
@@ -244,12 +252,12 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 
-  /// Takes back what was written if it is not of a subclass.
+  /// Takes back what was written, if it is not an instance of a subclass.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.
-  ///   - type: The subclass that it is registered as.
-  /// - Throws: `ProviderFailure.notConvertible` if it was taken back.
+  ///   - type: The subclass that the factory is registered as.
+  /// - Throws: `ProviderFailure.notConvertible` if the instance was taken back.
   func check(of made: Any.Type, as type: Any.Type) throws {
     func isOther<Actual>(_ made: Actual.Type) -> Bool {
       guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }
@@ -264,16 +272,16 @@ struct InstanceMemory {
   }
 }
 
-/// The closures that a verb was given, without their types, and where they belong.
+/// The closures that a verb was given, without their types, and where they may run.
 struct FactoryClosures {
-  /// The type that the factory makes. Another one than that which it is registered as, where a class's metatype was given by a variable of its
-  /// superclass's.
+  /// The type that the factory makes. It differs from the type that it is registered as if the metatype of a class was
+  /// passed in a variable of its superclass's metatype.
   let type: Any.Type
   let function: FactoryFunction
   let actor: (any Actor)?
   let complete: Factory.Completion?
   let completionActor: (any Actor)?
-  /// The actor in whose code the verb was called; not told where the closures stay on the main actor in any case.
+  /// The actor in whose code the verb was called; nil if the closures stay on the main actor in any case.
   let caller: (any Actor)?
   /// Whether the factory takes something that is not `Sendable`.
   let staysOnMainActor: Bool
@@ -293,11 +301,11 @@ struct FactoryClosures {
   }
 }
 
-/// A provider whose factory takes arguments, too.
+/// A provider whose factory also takes arguments.
 final class ArgumentFactory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. Where the closures may be called is what `isolation` says.
+  // Unchecked: it adds constants. `isolation` says where the closures may be called.
 
-  /// Has the factory make an instance of arguments, and writes it to memory, or nil.
+  /// Has the factory make an instance from arguments, and writes the instance or nil to memory.
   typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
   /// What is called afterwards.
   typealias Complete = (UDIContext, Instance, Arguments) -> Void
@@ -331,7 +339,7 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
 }
 
 extension ArgumentFactory {
-  /// What a factory is kept as, without its types and its isolation.
+  /// The form in which a factory is kept: without its types and its isolation.
   static func writing<Dependency, First, each More>(
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> Write {
@@ -343,7 +351,7 @@ extension ArgumentFactory {
     }
   }
 
-  /// What a factory is kept as that is registered as a subclass of what it makes.
+  /// The form in which a factory is kept that is registered as a subclass of what it makes.
   fileprivate static func checking(_ write: @escaping Write, of made: Any.Type, as type: Any.Type) -> Write {
     { context, arguments, memory in
       try write(context, arguments, memory)
@@ -351,7 +359,7 @@ extension ArgumentFactory {
     }
   }
 
-  /// What is called afterwards, without its types and its isolation.
+  /// The closure to call afterwards, without its types and its isolation.
   static func completing<Dependency, First, each More>(
     _ complete: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> Complete {
@@ -364,7 +372,7 @@ extension ArgumentFactory {
   }
 }
 
-/// The closures that a verb was given for a factory with arguments, without their types, and where they belong.
+/// The closures that a verb was given for a factory with arguments, without their types, and where they may run.
 struct ArgumentClosures {
   /// The type that the factory makes, as in `FactoryClosures`.
   let type: Any.Type
@@ -373,7 +381,7 @@ struct ArgumentClosures {
   let actor: (any Actor)?
   let complete: ArgumentFactory.Complete?
   let completionActor: (any Actor)?
-  /// The actor in whose code the verb was called; not told where the closures stay on the main actor in any case.
+  /// The actor in whose code the verb was called; nil if the closures stay on the main actor in any case.
   let caller: (any Actor)?
 
   init(
@@ -390,7 +398,7 @@ struct ArgumentClosures {
     self.caller = caller
   }
 
-  /// What they are registered as.
+  /// Makes a provider of the closures.
   func provider(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach

@@ -1,17 +1,19 @@
 /// What makes a module the same as another one of its type.
 ///
-/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is not held at all. Of such modules only
-/// class instances are compared, and that on the main actor: only who installs a module of the same type compares it.
+/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is never held. Of such
+/// modules only class instances are compared, and only on the main actor: a module is compared only by a thread that
+/// installs a module of the same type.
 enum ModuleIdentity {
-  /// All of the type are the same.
+  /// All modules of the type are the same.
   case anyOfType
   case instance(AnyObject)
   case value(AnyHashable)
 
-  /// - Parameter isSendable: Whether the module may be held, and compared on any thread.
+  /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
   /// - Returns: Nil if the module is different from all others.
   static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
-    // Asked first, because a class may be `Hashable`, too: an instance is recognised by a weak reference, whereas a value has to be held.
+    // Checked first, because a class may be `Hashable`, too: a weak reference is enough to recognise an instance,
+    // whereas a value has to be held.
     if type(of: module as Any) is AnyClass { return .instance(module as AnyObject) }
     if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
     return MemoryLayout<Module>.size == 0 ? .anyOfType : nil
@@ -25,7 +27,7 @@ final class InstalledModule: @unchecked Sendable {
   private weak let instance: AnyObject?
   let value: AnyHashable?
   private let isAnyOfType: Bool
-  /// While a thread installs it: what others wait for.
+  /// What other threads wait for while one installs it.
   fileprivate var creation: SharedCreation?
 
   fileprivate init(_ type: Any.Type, _ identity: ModuleIdentity, _ creation: SharedCreation) {
@@ -38,7 +40,8 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether it is the same module as another one of its type. Under the tree lock, and so never for values, whose `==` is the user's.
+  /// Whether it is the same module as another one of its type. Under the tree lock, so it never compares values, whose
+  /// `==` is user code.
   fileprivate func isSame(as identity: ModuleIdentity, _ garbage: inout Garbage) -> Bool {
     switch identity {
     case .anyOfType: return isAnyOfType
@@ -50,7 +53,7 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether it was an instance that has died: no module is the same as that any more. Under the tree lock.
+  /// Whether it was an instance that has died, so that no module can be the same. Under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard value == nil, !isAnyOfType else { return false }
     guard let instance else { return true }
@@ -59,16 +62,16 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A module that a thread is installing in a context, and the default lifetime that it has meanwhile.
+/// A module that a thread is installing in a context, and the default lifetime in force meanwhile.
 struct Installation {
   let thread: Resolution
-  /// What the context had when the outermost `install` began.
+  /// The context's default lifetime when the outermost `install` began.
   let standard: DefaultLifetime?
   var lifetime: DefaultLifetime?
 }
 
 extension UDIContext {
-  /// Has a module register what it offers, unless the same one is installed.
+  /// Has a module register what it offers, unless the same one is installed already.
   func install(_ module: any UDIModule, _ identity: ModuleIdentity?) {
     PerThread.prepare()
     let thread = PerThread.resolution.object
@@ -90,7 +93,7 @@ extension UDIContext {
 
   /// Notes that this thread installs a module, or waits until another thread has installed the same one.
   ///
-  /// - Returns: Nil if the same one is installed already, or this thread is in the middle of that.
+  /// - Returns: Nil if the same one is installed already, or if this thread is in the middle of installing it.
   private func begin(_ type: Any.Type, _ identity: ModuleIdentity, _ thread: Resolution) -> InstalledModule? {
     enum Step {
       case install(InstalledModule)
@@ -130,7 +133,7 @@ extension UDIContext {
     }
   }
 
-  /// Waits until another thread has installed a module; not where that would never end.
+  /// Waits until another thread has installed a module. Does not wait if that would never end.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
     let waiting = Tree.change { _ -> (gate: Gate, creation: SharedCreation)? in
       guard let creation = module.creation, let gate = try? creation.prepareToWait(thread) else { return nil }

@@ -1,11 +1,11 @@
 /// An instance that a provider made, without its type.
 @safe
 struct Instance: @unchecked Sendable {
-  // Unchecked: what is not `Sendable` is only made, and only handed out, on the main actor: the verbs see to that.
+  // Unchecked: the verbs make and hand out what is not `Sendable` only on the main actor.
 
-  /// The instance, or a `ValueBox` with it.
+  /// The instance, or a `ValueBox` that contains it.
   let object: AnyObject
-  /// Incomplete for a box.
+  /// The form of the instance; incomplete for a box.
   let form: StoredForm
   let isBox: Bool
 
@@ -15,7 +15,7 @@ struct Instance: @unchecked Sendable {
     self.isBox = isBox
   }
 
-  /// Takes a dependency in.
+  /// Wraps a dependency.
   @inline(__always)
   init<Dependency>(_ dependency: Dependency) {
     if let form = StoredForm.of(dependency, as: Dependency.self) {
@@ -30,7 +30,7 @@ struct Instance: @unchecked Sendable {
     }
   }
 
-  /// The instance as `Dependency`, by a cast if need be.
+  /// The instance as `Dependency`, with a cast if necessary.
   ///
   /// - Parameter isExact: Whether it was made as this very type.
   func value<Dependency>(as type: Dependency.Type, isExact: Bool) -> Dependency? {
@@ -51,7 +51,7 @@ class AnyBox {
   var anyValue: Any { preconditionFailure("a box holds something") }
 }
 
-/// A value that is no class instance, as an object.
+/// A value that is not a class instance, wrapped in an object.
 final class ValueBox<Value>: AnyBox {
   let value: Value
 

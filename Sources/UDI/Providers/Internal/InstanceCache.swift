@@ -2,17 +2,17 @@
 final class InstanceCache: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
-  /// The provider holds its caches, and whoever uses a cache holds the provider.
+  /// Not held: the provider holds its caches, and whoever uses a cache holds the provider.
   private let provider: Unretained<Provider>
   let arguments: ArgumentKey?
-  /// The user's own storage, for a lifetime that has one.
+  /// The user's storage, if the lifetime has one.
   let custom: CustomStorage?
   private(set) var entry: InstanceEntry?
   private var creation: SharedCreation?
-  /// Whether its provider has let go of it, because it held nothing.
+  /// Whether the provider has discarded this cache because it held nothing.
   private var isDetached = false
 
-  /// Not under a lock: makes the user's storage.
+  /// Not under a lock: this makes the user's storage.
   init(_ provider: Provider, _ arguments: ArgumentKey?) {
     self.provider = Unretained(provider)
     self.arguments = arguments
@@ -22,36 +22,37 @@ final class InstanceCache: @unchecked Sendable {
   enum Claim {
     case found(Instance)
     case wait(Gate, SharedCreation)
-    /// The caller is to make one, for this context, and then to call `keep` or `end`.
+    /// The caller has to make an instance for this context, and then to call `keep` or `end`.
     case make(UDIContext, SharedCreation)
-    /// The cache is no longer in use: the caller has to ask for another one.
+    /// The cache is no longer in use: the caller has to get another one.
     case again
     case gone
   }
 
-  /// Finds what is kept, or what is being made; or else leaves it to the caller to make one.
+  /// Finds what is kept or being made; otherwise leaves it to the caller to make an instance.
   ///
-  /// - Throws: `ProviderFailure.cycle` where waiting would have no end.
+  /// - Throws: `ProviderFailure.cycle` if waiting would never end.
   func claim(_ context: UDIContext, _ resolution: Resolution) throws -> Claim {
     let provider = provider.object
     return try Tree.change { garbage in
       guard let node = provider.node else { return .gone }
       if isDetached { return .again }
       custom?.isIdle = false
-      // Of what a context was provided with, and so did not make, only the provider knows. To make it once more would let go of an entry
-      // that slots still point at.
+      // If a context was provided with an instance, and so did not make it, only the provider knows of it. If another
+      // one were made, an entry would be dropped that slots still point at.
       if let entry = entry ?? (arguments == nil ? provider.shown : nil) {
         if let instance = entry.instance { return .found(instance) }
         self.entry = nil
         provider.forget(entry, &garbage)
         garbage.add(entry)
       }
-      // After a reset, an older instance may still be on its way into the storage. It has to be out again before a newer one is made.
+      // After a reset, an older instance may still be on its way into the storage. It has to be out again before a
+      // newer one is made.
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
-      // Nor is one made before the storage has been reset. A storage may link while it is reset, though: where waiting would never end,
-      // nobody waits.
+      // Nor is one made before the storage has been reset. But a storage may link while it is reset: if waiting would
+      // never end, this thread does not wait.
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
@@ -62,7 +63,7 @@ final class InstanceCache: @unchecked Sendable {
     }
   }
 
-  /// Keeps what the caller has made, and gives it to those who wait for it.
+  /// Keeps what the caller has made, and passes it to the threads that wait for it.
   func keep(_ instance: Instance, _ creation: SharedCreation) {
     let provider = provider.object
     let isWeak = provider.sharing == .weak
@@ -81,10 +82,10 @@ final class InstanceCache: @unchecked Sendable {
     }
   }
 
-  /// Whether a creation is still the current one: a reset discards it. Under the tree lock.
+  /// Whether a creation is still the current one; a reset discards it. Under the tree lock.
   func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
-  /// Ends the making without keeping anything.
+  /// Ends a creation without keeping anything.
   func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     Tree.change { garbage in end(creation, outcome, &garbage) }
   }
@@ -95,10 +96,10 @@ final class InstanceCache: @unchecked Sendable {
     garbage.add(creation)
   }
 
-  /// Lets go of what is kept, and of what is being made: that still goes to those who are waiting for it, but whoever asks from now on gets
-  /// a newer one. Under the tree lock.
+  /// Drops what is kept and what is being made. The latter still goes to the threads that are waiting for it, but
+  /// whoever asks from now on gets a newer one. Under the tree lock.
   ///
-  /// - Returns: The user's storage, to be reset when the lock was given back.
+  /// - Returns: The user's storage, to be reset once the lock has been given back.
   func drop(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil
@@ -107,13 +108,14 @@ final class InstanceCache: @unchecked Sendable {
     return custom.map { DroppedStorage($0) }
   }
 
-  /// Takes it out of use. Under the tree lock.
+  /// Takes the cache out of use. Under the tree lock.
   func detach() { isDetached = true }
 
   /// Whether nothing is being made or stored. Under the tree lock.
   var isAtRest: Bool { creation == nil && custom?.storing == nil }
 
-  /// Whether something is kept or being made, as far as that is known without asking a storage of the user's. Under the tree lock.
+  /// Whether something is kept or being made, as far as that is known without asking a user's storage. Under the tree
+  /// lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let entry else { return false }
@@ -124,10 +126,10 @@ final class InstanceCache: @unchecked Sendable {
   }
 }
 
-/// The caches of one provider, for arguments. Under the tree lock.
+/// The caches of one provider for its sets of arguments. Under the tree lock.
 struct InstanceCachesByArguments {
   private var caches: [Int: [InstanceCache]] = [:]
-  /// How many sets of arguments there are when caches that hold nothing are next swept out.
+  /// The number of sets of arguments at which empty caches are swept out next.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
@@ -137,7 +139,7 @@ struct InstanceCachesByArguments {
     caches[arguments.digest, default: []].append(cache)
   }
 
-  /// Lets go of caches that hold nothing any more.
+  /// Discards caches that hold nothing any more.
   private mutating func sweep(_ garbage: inout Garbage) {
     for (digest, candidates) in caches {
       var used: [InstanceCache] = []
@@ -152,9 +154,10 @@ struct InstanceCachesByArguments {
 
   private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins to sweep out caches whose storages, which are the user's, keep nothing any more.
+  /// Begins to sweep out caches whose storages, which are the user's, no longer keep anything.
   ///
-  /// - Returns: The caches to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep yet.
+  /// - Returns: The caches to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep
+  ///   yet.
   mutating func beginSweep() -> [InstanceCache] {
     guard caches.count >= nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)
@@ -165,7 +168,7 @@ struct InstanceCachesByArguments {
     return atRest
   }
 
-  /// Lets go of caches whose storages were empty, except those that somebody has used since.
+  /// Discards caches whose storages were empty, except those that somebody has used since.
   mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
     for cache in empty where cache.isAtRest && cache.custom?.isIdle == true {
       guard let digest = cache.arguments?.digest else { continue }
@@ -181,9 +184,10 @@ struct InstanceCachesByArguments {
 }
 
 extension Provider {
-  /// The cache for a set of arguments, made if there is none.
+  /// The cache for a set of arguments; made if there is none.
   final func cache(for arguments: ArgumentKey?) -> InstanceCache {
-    // Nothing of this under the lock: arguments are compared by the user's `==`, and a new cache makes the user's storage.
+    // Neither happens under the lock: arguments are compared by the user's `==`, and a new cache makes the user's
+    // storage.
     var compared: [InstanceCache] = []
     var new: InstanceCache?
     while true {
@@ -204,7 +208,7 @@ extension Provider {
     }
   }
 
-  /// Lets go of caches whose storages keep nothing any more: storages are asked with no lock held.
+  /// Discards caches whose storages no longer keep anything. The storages are asked with no lock held.
   private final func sweepStorages(sparing new: InstanceCache) {
     let candidates = Tree.change { _ in changeCachesByArguments { $0.beginSweep() } }
     if candidates.isEmpty { return }
@@ -219,9 +223,9 @@ extension Provider {
 
   private final var allCaches: [InstanceCache] { presentCaches(nil) + (cachesByArguments.map { Array($0.all) } ?? []) }
 
-  /// Lets go of everything that is kept. Under the tree lock.
+  /// Drops everything that is kept. Under the tree lock.
   ///
-  /// - Returns: The user's storages, to be reset when the lock was given back.
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func dropCaches(_ garbage: inout Garbage) -> [DroppedStorage] {
     // The caches themselves stay: another thread may be about to use one.
     var storages: [DroppedStorage] = []
@@ -235,7 +239,8 @@ extension Provider {
   /// The user's storages. Under the tree lock.
   final var storages: [any UDIStorage] { allCaches.compactMap(\.custom?.storage) }
 
-  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree lock.
+  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree
+  /// lock.
   final func forEachOwned(_ body: (AnyObject) -> Void) {
     for cache in allCaches { if let owned = cache.entry?.owned { body(owned) } }
   }

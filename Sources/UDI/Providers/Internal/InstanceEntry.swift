@@ -1,18 +1,19 @@
-/// What a provider made, as an entry: slots point at it in the provider's place.
+/// What a provider made, as an entry. Slots point at it instead of at the provider.
 class InstanceEntry: Entry, @unchecked Sendable {
-  // Unchecked: it adds what is constant until the end.
+  // Unchecked: it adds only what stays constant until `deinit`.
 
-  /// The instance or its box, where it is owned.
+  /// The instance or its box, if it is owned.
   final var owned: AnyObject? { unsafe uncheckedOwned }
-  /// Written in `init` and `deinit` alone.
+  /// Written only in `init` and `deinit`.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// The address of the instance that this one was made of, where an alias made it; the instance is not held.
+  /// The address of the instance that an alias converted to this one; nil if no alias made it. That instance is not
+  /// held.
   private let origin: UInt?
 
   /// - Parameters:
-  ///   - isWeak: Whether somebody else keeps it.
-  ///   - origin: What it was made of, by an alias.
+  ///   - isWeak: Whether the instance is held weakly, because others keep it.
+  ///   - origin: The instance that an alias converted to this one.
   init(_ instance: Instance, _ provider: Provider, isWeak: Bool, origin: Instance?) {
     self.provider = Unretained(provider)
     self.origin = origin.map { Unretained($0.object).address }
@@ -30,7 +31,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   deinit {
-    // Its context owned it, and that can be let go of on any thread.
+    // Its context owned it, and a context can be released on any thread.
     guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
     releaseOnMainActor(consume owned)
   }
@@ -40,7 +41,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
     (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
   }
 
-  /// The instance, if it was made of this one.
+  /// The instance, if it was converted from `original`.
   final func instance(from original: Instance) -> Instance? {
     origin == Unretained(original.object).address ? instance : nil
   }
@@ -49,7 +50,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
     provider.object.forget(self, &garbage)
   }
 
-  /// The provider that made it. Under a lock under which a slot points at this entry.
+  /// The provider that made it. To be called under a lock that guards a slot that points at this entry.
   final var maker: Provider { provider.object }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }

@@ -1,13 +1,13 @@
 /// A context's providers. Everything here runs under the tree lock.
 extension Node {
-  /// Registers a provider. One under the same key is replaced, with everything that it made.
+  /// Registers a provider. It replaces a provider under the same key, with everything that that one made.
   ///
-  /// - Returns: The user's storages to be reset when the lock was given back.
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
     if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
-      // A dead one is withdrawn here: it would hide the provider.
+      // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: binding)
@@ -40,9 +40,9 @@ extension Node {
     return retire(old, &garbage)
   }
 
-  /// Takes a provider out.
+  /// Removes a provider.
   ///
-  /// - Returns: The user's storages to be reset when the lock was given back.
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let found = providers.find(provider.keyID), found.element.provider === provider else { return [] }
     providers.remove(provider.keyID)
@@ -50,7 +50,7 @@ extension Node {
     return retire(provider, &garbage)
   }
 
-  /// Ends a provider that is no longer in the table, and with it the other types that it serves.
+  /// Ends a provider that is no longer in the table, together with the other types that it serves.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
     if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
@@ -66,16 +66,17 @@ extension Node {
     providers.isEmpty ? nil : providers.find(key)?.element.provider
   }
 
-  /// Makes the slot for a key show what the provider has, unless something is bound, which comes first.
+  /// Makes the slot for a key show what the provider has, unless something is bound: a binding comes first.
   func showProvided(_ key: KeyIdentity) {
     guard heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
-  /// Lets go of all providers, when the context goes: what they made is released with the result.
+  /// Removes all providers, because the context is going away. What they made is released with the garbage and the
+  /// result.
   func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
-    // Taken out first: nothing is to be found here meanwhile.
+    // Taken out first, so that nothing is found here in the meantime.
     let all = unsafe CompactTable<ProviderEntry>(providers.takeMemory())
     all.forEach { element in
       let provider = element.provider

@@ -1,12 +1,12 @@
-/// What a context answers a key with, whatever else it has: for `UDITesting`.
+/// What a context answers under a key, whatever else it has. For `UDITesting`.
 ///
-/// What is bound, registered and made under the key meanwhile is kept as usual, and is found again when the override ends. Of several
-/// overrides the one that began last counts; they may end in any order.
+/// What is bound, registered and made under the key in the meantime is kept as usual, and is found again when the
+/// override ends. If there are several overrides, the one that began last counts; they may end in any order.
 package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
 
-  /// Puts a value in the place of what the context has, until `end()`.
+  /// Makes the context answer with a value instead of what it has, until `end()` is called.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
@@ -30,7 +30,7 @@ package final class Override: Sendable {
     }
   }
 
-  /// Takes it back.
+  /// Ends the override.
   package func end() {
     context.change { node, garbage in
       guard substitute.node != nil else { return }
@@ -43,7 +43,7 @@ package final class Override: Sendable {
   }
 }
 
-/// What an override gives, as an entry.
+/// What an override answers, as an entry.
 final class Substitute: InstanceEntry, @unchecked Sendable {
   // Unchecked: it adds a constant.
 
@@ -71,7 +71,7 @@ extension Node {
     return nextSerial
   }
 
-  /// Makes the slot for a key show what this node has: a binding comes first. Under the tree lock.
+  /// Makes the slot for a key show what this node has; a binding comes first. Under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How a provider's factory failed: text, because the error itself may hold objects of the user's.
+/// How a provider's factory failed. It keeps text, because the error itself may hold the user's objects.
 final class FactoryFailure: Sendable {
   enum Reason {
     case threw(String)
@@ -10,21 +10,22 @@ final class FactoryFailure: Sendable {
   }
 
   let reason: Reason
-  /// The types of the arguments that the factory was given; where it returned nil, those that it wants.
+  /// The types of the arguments that the factory was given; if it returned nil, the types that it wants.
   let argumentTypes: [Any.Type]
-  /// When that was. If the factory returned nil several times in a row: when it first did.
+  /// When it failed. If the factory returned nil several times in a row, when it did so first.
   let time: ContinuousClock.Instant
 
-  /// Says that a factory returned nil, whatever it was given: so there is nothing new to note if it does so again.
+  /// Records that a factory returned nil, whatever its arguments were. So there is nothing new to record if it does so
+  /// again.
   init(nilOf provider: Provider) {
     reason = .returnedNil
     argumentTypes = provider.argumentTypes
     time = .now
   }
 
-  /// Not under a lock: an error describes itself by code of the user's.
+  /// Not under a lock: an error's description is user code.
   ///
-  /// - Returns: Nil where the fault is the caller's: the factory did not run.
+  /// - Returns: Nil if the caller made a mistake and the factory did not run.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
     case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
@@ -49,22 +50,23 @@ final class FactoryFailure: Sendable {
   var message: String {
     switch reason {
     case .threw(let text): text
-    case .returnedNil: "it returned nil, and nothing else since"
+    case .returnedNil: "it returned nil, and has made nothing since"
     case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).text) made does not conform"
     }
   }
 }
 
 extension Provider {
-  /// Notes that the factory failed. Not under a lock.
+  /// Records that the factory failed. Not under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
     if case ProviderFailure.returnedNil = error { return noteNil() }
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }
 
-  /// Notes that the factory returned nil. That can be a frequent answer, so it takes no lock where it is noted already.
+  /// Records that the factory returned nil. That may be a frequent answer, so it takes no lock if it is recorded
+  /// already.
   private final func noteNil() {
-    // If a class is known, the next success could end the quick way, which would not forget the failure.
+    // If a class is known, the next success might take the quick way, which would not forget the failure.
     if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
       plainClass.load(ordering: .sequentiallyConsistent) == .none
     {
@@ -79,8 +81,9 @@ extension Provider {
       lastFailure = failure
       lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
     }
-    // Makes the next success take the longer way, where it forgets the failure. After the outcome was stored: whoever stores a class reads
-    // the outcome afterwards, so no class stays known while there is a failure to forget.
+    // Makes the next success take the longer way, where it forgets the failure. This comes after the outcome was
+    // stored: whoever stores a class reads the outcome afterwards, so no class stays known while there is a failure to
+    // forget.
     plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
@@ -99,7 +102,8 @@ extension Provider {
     }
   }
 
-  /// The last failure, if nothing has been made since; of an alias, also that of the provider that it serves from. Under the tree lock.
+  /// The last failure, if nothing has been made since. For an alias, also that of the provider that it serves from.
+  /// Under the tree lock.
   final var failure: FactoryFailure? {
     var provider = self
     while true {

@@ -1,28 +1,29 @@
 import Synchronization
 
-/// The making of an instance: `begin`, then the factory, then `end` or `fail`.
+/// How an instance is made: `begin`, then the factory, then `end` or `fail`.
 extension Provider {
-  /// An instance that is being made.
+  /// One run of a factory.
   @safe
   struct FactoryCall {
     /// The context that the factory gets.
     let context: UDIContext
     let resolution: Unretained<Resolution>
-    /// What will keep it, and what others wait for; nil where it is not kept.
+    /// The cache that will keep the instance and the creation that other threads wait for; nil if the instance is not
+    /// kept.
     let keeping: (cache: InstanceCache, creation: SharedCreation)?
-    /// Whether the thread looked for a watcher when it began, and does again when it has ended.
+    /// Whether the thread was looking for a watcher when the call began; restored when it ends.
     var isLooking = false
-    /// The graph in which it was asked for, where it has one of its own.
+    /// The graph in which the instance was asked for, if its making has a graph of its own.
     var outerGraph: UInt = 0
   }
 
-  /// What to do to get an instance.
+  /// The next step towards getting an instance.
   enum Step {
-    /// It is there.
+    /// The instance is there.
     case found(Instance)
-    /// The caller is to make it, and then to call `end` or `fail`.
+    /// The caller has to make it, and then to call `end` or `fail`.
     case make(FactoryCall)
-    /// The provider was taken out meanwhile: the caller is to look up again.
+    /// The provider was removed in the meantime: the caller has to look up again.
     case gone
   }
 
@@ -30,9 +31,9 @@ extension Provider {
   ///
   /// - Parameters:
   ///   - context: The context that asks.
-  ///   - arguments: For the factory.
-  ///   - isFresh: Whether one is to be made in any case, and not kept.
-  /// - Throws: `ProviderFailure`; or, where another thread made the instance, what was thrown there.
+  ///   - arguments: The factory's arguments.
+  ///   - isFresh: Whether to make an instance in any case, and not to keep it.
+  /// - Throws: `ProviderFailure`; or, if another thread made the instance, what was thrown there.
   final func begin(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Step {
     let resolution = PerThread.resolution
     let sharing: UDILifetime.Sharing = isFresh ? .unique : self.sharing
@@ -53,7 +54,7 @@ extension Provider {
     if isIsolated, !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
   }
 
-  /// What tells apart the instances that are kept for different arguments.
+  /// The key that distinguishes instances that are kept for different arguments.
   private final func keyForKeeping(_ arguments: Arguments?) throws -> ArgumentKey? {
     guard (arguments?.type.count ?? 0) == argumentCount else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
@@ -86,7 +87,7 @@ extension Provider {
         }
       case .make(let owner, let creation):
         do {
-          // Somebody may have made one between the two looks.
+          // Another thread may have made one between the two looks.
           if let kept = cache.load() {
             cache.end(creation, .made(kept))
             return .found(kept)
@@ -106,11 +107,11 @@ extension Provider {
     }
   }
 
-  /// Ends what `begin` began: keeps what was made, as the lifetime says.
+  /// Ends what `begin` began: keeps what was made, as the lifetime demands.
   ///
   /// - Parameters:
   ///   - instance: What the factory returned.
-  ///   - arguments: What it was given.
+  ///   - arguments: The arguments that the factory was given.
   final func end(_ call: FactoryCall, _ instance: Instance, _ arguments: Arguments?, isFresh: Bool) {
     let (context, resolution) = (call.context, call.resolution)
     attach(instance, to: context, isOwned: call.keeping != nil && sharing != .weak)
@@ -129,15 +130,16 @@ extension Provider {
     resolution.read { $0.pop() }
   }
 
-  /// Ends what `begin` began without an instance.
+  /// Ends what `begin` began, without an instance.
   ///
-  /// - Parameter arguments: What the factory was given.
-  /// - Returns: The error.
+  /// - Parameter arguments: The arguments that the factory was given.
+  /// - Returns: The error to throw.
   final func fail(_ call: FactoryCall, _ error: any Error, _ arguments: Arguments?) -> any Error {
-    // First, so that those who wait for the instance find the failure noted.
+    // First, so that threads that wait for the instance find the failure recorded.
     noteFailure(error, arguments)
     let error = passOn(error)
-    // Those who wait may not be part of a cycle: they look again, and get an error whose path begins with what they asked for.
+    // The threads that wait may not be part of the cycle. They look again, and get an error whose path begins with what
+    // they asked for.
     if let (cache, creation) = call.keeping {
       cache.end(creation, isCycle(error) ? .undecided : .failed(error))
       Tree.change { _ in hasEverFailed = true }
@@ -148,19 +150,20 @@ extension Provider {
     return error
   }
 
-  /// The error that stands for an entry that is gone.
+  /// The error for an entry that is gone.
   static var nothing: any Error { ProviderFailure.nothing }
 }
 
 extension Provider {
-  /// Refuses arguments that may not be `Sendable` for a factory that was promised that they are, and could send them elsewhere. Every factory
-  /// that makes something `Sendable` was promised that.
+  /// Refuses arguments that may not be `Sendable` if the factory was promised that they are, because it could send them
+  /// elsewhere. Every factory that makes something `Sendable` was promised that.
   ///
-  /// - Parameter reach: That of the link that gives the arguments: the compiler knows them to be `Sendable` if it is `anywhere`.
+  /// - Parameter reach: The reach of the link that gives the arguments. If it is `anywhere`, the compiler knows them to
+  ///   be `Sendable`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: Arguments?, of reach: Reach) throws {
     guard reach == .mainActor, let arguments else { return }
-    // Of an alias, the provider that it serves from gets them.
+    // In the case of an alias, the provider that it serves from gets them.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
     guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
@@ -168,9 +171,10 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the wanted type is. It is if it is of that very type, and the type's name has
-  /// neither `<` nor `(` in it: at run time `any P & Sendable` cannot be told from `any P`, nor an array of the one from an array of the
-  /// other. That also refuses `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation says what to do.
+  /// Whether a value is certainly `Sendable`, given that the wanted type is. It is if it has exactly that type and the
+  /// type's name contains neither `<` nor `(`: at run time, `any P & Sendable` cannot be distinguished from `any P`,
+  /// nor an array of one from an array of the other. That also refuses `[Int]`, `Int?` and private types, although they
+  /// are `Sendable`; the explanation says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }
   }
@@ -179,20 +183,21 @@ extension Provider {
 // MARK: - The fast way, for what is made for the context that asks
 
 extension Entry {
-  /// Begins to make an instance with a `Factory` of this very type, if the graph has none. The caller then calls `endQuick` or `failQuick`.
+  /// Begins to make an instance with a `Factory` of this very type, unless the graph has one already. The caller then
+  /// calls `endQuick` or `failQuick`.
   ///
-  /// - Returns: Nil where it is no such factory, or `begin` has to be called.
+  /// - Returns: Nil if it is not such a factory, or if `begin` has to be called.
   final func beginQuick(
     _ context: UDIContext, of type: Any.Type, _ reach: Reach
   ) throws -> Unretained<Resolution>? {
     if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    // Elsewhere, `begin` says so.
+    // If this is not the factory's actor, `begin` reports that.
     guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
-      // `begin` finds that.
+      // `begin` finds the instance.
       if resolution.read({ $0.shares(provider.id) }) { return nil }
     }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
@@ -201,10 +206,11 @@ extension Entry {
 }
 
 extension Provider {
-  /// Begins to make an instance of arguments with an `ArgumentFactory` of this very type. The caller then calls `endQuick` or `failQuick`.
+  /// Begins to make an instance from arguments with an `ArgumentFactory` of this very type. The caller then calls
+  /// `endQuick` or `failQuick`.
   ///
-  /// - Parameter arguments: `Sendable` ones, or not for a factory that was promised such.
-  /// - Returns: The factory; nil where it is no such factory, or `begin` has to be called.
+  /// - Parameter arguments: They are `Sendable`, unless the factory was not promised that.
+  /// - Returns: The factory; nil if it is not such a factory, or if `begin` has to be called.
   final func beginQuick(
     _ context: UDIContext, of type: Any.Type, _ arguments: Arguments, isFresh: Bool
   ) throws -> (ArgumentFactory, Unretained<Resolution>)? {
@@ -218,22 +224,23 @@ extension Provider {
     return (factory, resolution)
   }
 
-  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to be cast. Not if the
-  /// provider is known to make only objects.
+  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to
+  /// be cast. False if the provider is known to make only objects.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
     !plainClass.load(ordering: .relaxed).isInFirstWord || !makesExactType
   }
 
-  /// Ends the making of an instance whose class is that of the one before and takes no part in the tree. That is the most frequent case.
+  /// Ends the making of an instance, if its class is that of the previous one and takes no part in the tree. This is
+  /// the most frequent case.
   ///
-  /// - Parameter memory: Where the instance is, or nil.
-  /// - Returns: Whether that was so; else `endQuick` is still to be called.
+  /// - Parameter memory: Memory that holds the instance, or nil.
+  /// - Returns: Whether this was such an instance; if not, `endQuick` still has to be called.
   @inline(__always)
   final func endAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer) -> Bool {
     let known = plainClass.load(ordering: .relaxed)
     guard known.isInFirstWord else { return false }
-    // A reference, or nil: else no class would be known.
+    // It holds a reference or nil; otherwise no class would be known.
     let address = unsafe memory.load(as: UInt.self)
     guard address != 0 else { return false }
     let object = Unretained<AnyObject>(address: address)
@@ -247,7 +254,7 @@ extension Provider {
     return true
   }
 
-  /// - Parameter form: Of the instance, which lives during the call; nil for a value.
+  /// - Parameter form: The form of the instance, which lives during the call; nil for a value.
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ form: StoredForm) {
     if !isPlain(form) {
       attach(form.borrowed.object, to: context, isOwned: false)
@@ -257,13 +264,13 @@ extension Provider {
     resolution.read { $0.pop() }
   }
 
-  /// The same for an instance that is a value, or whose form is not known.
+  /// Does the same for an instance that is a value, or whose form is not known.
   final func endQuick(_ context: UDIContext, _ resolution: Unretained<Resolution>, _ instance: Instance) {
     end(FactoryCall(context: context, resolution: resolution, keeping: nil), instance, nil, isFresh: false)
   }
 
-  /// - Parameter arguments: What the factory was given.
-  /// - Returns: The error.
+  /// - Parameter arguments: The arguments that the factory was given.
+  /// - Returns: The error to throw.
   final func failQuick(
     _ resolution: Unretained<Resolution>, _ error: any Error, _ arguments: Arguments? = nil
   ) -> any Error {
@@ -282,7 +289,8 @@ extension Provider {
     plainClass.load(ordering: .relaxed).isClass(of: form.borrowed)
   }
 
-  /// Attaches what was made to the context that its factory got, if it takes part in the tree: weakly if the context owns it.
+  /// Attaches what was made to the context that its factory got, if it takes part in the tree. The attachment is weak
+  /// if the context owns the instance.
   private final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
     guard !instance.isBox, instance.form.address == 0 || !isPlain(instance.form) else { return }
     attach(instance.object, to: context, isOwned: isOwned)
@@ -297,7 +305,7 @@ extension Provider {
     if isNew { member.didAttachContext() }
   }
 
-  /// An object that is to be attached to a context, if it takes part in the tree and can be attached here.
+  /// The object as one to attach to a context, if it takes part in the tree and can be attached here.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     guard UDIAttachment.areInUse else {
       notePlainClass(of: object)
@@ -308,36 +316,38 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    // Asked of the reference first: where a class does not conform, that looks through the program's conformances once, and a cast of an `Any`
-    // does so three times.
+    // The reference is checked first: if a class does not conform, this looks through the program's conformances once,
+    // and a cast of an `Any` does so three times.
     guard object is any UDIObject else {
       TypeToken.note(.isClassified, of: type(of: object))
       notePlainClass(of: object)
       return nil
     }
-    // The cast of an `Any` also says whether the conformance can be used here: one that is isolated to the main actor cannot elsewhere.
+    // The cast of an `Any` also checks whether the conformance can be used here: one that is isolated to the main actor
+    // cannot be used elsewhere.
     if let member = (object as Any) as? any UDIObject { return member }
     reportUnattached(object, to: context)
     return nil
   }
 
-  /// Says that an object takes part in the tree, but cannot be attached here. To attach it on its actor, later, would be no help: whoever
-  /// gets it now would get it unattached.
+  /// Reports that an object takes part in the tree but cannot be attached here. It would not help to attach it later on
+  /// its actor, because whoever gets it now would get it unattached.
   private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
     let name = TypeIdentity.of(type(of: object)).text
     let path = context.change { node, _ in node.fullPath }
     UDIReporter.current.report(
       .notAttached,
       """
-      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject belongs to an actor, \
-      mostly the main actor, and it was made elsewhere. Make or provide it on that actor: register a closure that belongs to it.
+      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject \
+      belongs to an actor, usually the main actor, and it was made elsewhere. Make or provide it on that actor: \
+      register a closure that belongs to it.
       """, at: site)
   }
 
-  /// Notes that the class of what it made takes no part in the tree.
+  /// Records that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let isInFirstWord = TypeToken.of(madeType).facts.contains(.holdsReferences)
-    // In one order with the outcome that `forgetFailure` reads next: see `noteFailure`.
+    // Sequentially consistent, as is the outcome that `forgetFailure` reads next: see `note`.
     plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }

@@ -2,13 +2,13 @@ import Synchronization
 
 /// A registered factory with a lifetime.
 ///
-/// A context holds its providers strongly, by key. For the index a provider is an entry like a binding: it is what a lookup finds
-/// where a context has nothing better. What it then makes and keeps takes its place in the slots, so that the next
-/// lookup finds that without any detour; a `reset` puts the provider back.
+/// A context holds its providers strongly, by key. To the index, a provider is an entry like a binding: a lookup finds
+/// it if a context has nothing better. What the provider then makes and keeps takes its place in the slots, so that the
+/// next lookup finds that directly; a `reset` puts the provider back.
 class Provider: Entry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
 
-  /// What a caller of `register` gives, without its type.
+  /// What a caller of `register` passes, without its type.
   struct Description: ~Copyable {
     let type: Any.Type
     let name: UDIName?
@@ -19,11 +19,11 @@ class Provider: Entry, @unchecked Sendable {
     let isolation: Isolation
     let completes: Bool
 
-    /// The actor on which the closures have to be released, because they may hold what is not `Sendable`.
+    /// The actor on which the closures have to be released, because they may hold something that is not `Sendable`.
     var owner: (any Actor)? { reach == .mainActor ? MainActor.shared : isolation.actor }
 
     /// - Parameters:
-    ///   - reach: Where what is made may be used.
+    ///   - reach: Where the instances may be used.
     ///   - isolation: Where the closures may be called.
     init(
       _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
@@ -40,7 +40,8 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  // The small ones first, behind the last of `Entry`'s: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
+  // The small properties come first, behind the last of `Entry`'s: the figure "registered, bytes a type" of
+  // `Benchmarks/cost` counts each word.
 
   /// Whether the type whose values it makes is the very one that lookups for its key normally name.
   let makesExactType: Bool
@@ -49,22 +50,22 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
   /// The type whose values it makes.
   let madeType: Any.Type
-  /// The lifetime, where it is not `.unique`. Settled when the provider comes into a context. Not spelled with a question mark, which
-  /// would initialise it twice.
+  /// The lifetime, if it is not `.unique`. Final once the provider has entered a context. Not spelled with a question
+  /// mark, which would initialise it twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   private let options: Options?
-  /// Tells it from all other providers, earlier and later ones included, which could have the same address. Settled when the provider comes
-  /// into a context.
+  /// Distinguishes it from all other providers, including earlier and later ones, which could have the same address.
+  /// Set when the provider enters a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
   @exclusivity(unchecked) private final var uncheckedCache: InstanceCache?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
-  /// The class of what was made last, if that takes no part in the tree.
+  /// The class of what was made last, if that class takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether its factory may run on one actor alone. Asked without touching the actor, which serves the row ".unique, above a direct call", by
-  /// 0.1 × W.
+  /// Whether its factory may run only on one actor. Known without touching the actor, which serves the row
+  /// ".unique, above a direct call", by 0.1 × W.
   let isIsolated: Bool
-  /// Whether something is to be called at the end of the outermost link.
+  /// Whether there is something to call at the end of the outermost link.
   let completes: Bool
   /// Whether it is a `Factory`, which writes what it makes to where a lookup wants it.
   let isFactory: Bool
@@ -76,10 +77,10 @@ class Provider: Entry, @unchecked Sendable {
     case threw
     case returnedNil
   }
-  /// What `lastFailure` says, to be asked without a lock.
+  /// What `lastFailure` says, readable without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
-  /// What few providers are registered with.
+  /// What only few providers are registered with.
   private final class Options: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
@@ -92,7 +93,7 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// What few providers come to have. Under the tree lock.
+  /// What only few providers get later. Under the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
     var caches = InstanceCachesByArguments()
@@ -104,7 +105,8 @@ class Provider: Entry, @unchecked Sendable {
     let (identity, token) = TypeIdentity.andToken(of: description.type)
     madeType = description.type
     makesExactType = token.isExact
-    // Taken, not copied: the compiler copies an optional out of memory by way of its type's metadata, at many times the cost.
+    // Taken, not copied: the compiler copies an optional out of memory by means of its type's metadata, at many times
+    // the cost.
     let lifetime = description.lifetime.take()
     usesDefaultLifetime = lifetime == nil
     unsafe uncheckedLifetime = consume lifetime
@@ -122,7 +124,7 @@ class Provider: Entry, @unchecked Sendable {
   override final var metadata: (any Sendable)? { options?.metadata?.value }
   /// Where its factory may run.
   final var isolation: Isolation { options?.isolation ?? .anywhere }
-  /// The arguments of its factory, where it takes some.
+  /// The arguments of its factory, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { options?.wanted }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
@@ -137,19 +139,19 @@ class Provider: Entry, @unchecked Sendable {
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
 
-  /// Makes an instance, whatever its type: by the factory, with arguments of any types.
+  /// Calls the factory, with arguments of any types, and wraps the instance that it makes.
   ///
-  /// - Throws: What the factory throws; `ProviderFailure.arguments` where it wants others.
+  /// - Throws: What the factory throws; `ProviderFailure.arguments` if it wants other arguments.
   func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     preconditionFailure("every kind of provider makes in its own way")
   }
 
-  /// Calls what is to be called at the end of the outermost link.
+  /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
   /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
   ///
-  /// - Returns: Nil if it does not keep it, or no longer does.
+  /// - Returns: Nil if the provider does not keep the instance, or no longer does.
   func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
@@ -178,13 +180,13 @@ extension Provider: CustomStringConvertible {
 // MARK: - In a context. Under the tree lock, which excludes overlapping accesses without a check of each
 
 extension Provider {
-  /// What slots get instead of the provider: what it made without arguments and keeps.
+  /// What slots show instead of the provider: the instance that it made without arguments and keeps.
   final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
   }
 
-  /// Whether there is such an instance: asked without counting references to it.
+  /// Whether there is such an instance. This does not count references to it.
   final var hasMade: Bool { unsafe uncheckedShown != nil }
 
   /// How the factory failed the last time, until it has made something.
@@ -195,7 +197,7 @@ extension Provider {
 
   private final var hasExtras: Bool { unsafe uncheckedExtras != nil }
 
-  /// Made when they are first needed.
+  /// The extras; made when they are first needed.
   private final var extras: Extras {
     if let extras = unsafe uncheckedExtras { return extras }
     let new = Extras()
@@ -209,16 +211,16 @@ extension Provider {
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// What is made under a shared lifetime, without arguments.
+  /// The cache for instances that are made without arguments and kept.
   final var cache: InstanceCache? {
     get { unsafe uncheckedCache }
     set { unsafe uncheckedCache = newValue }
   }
 
-  /// What is made under a shared lifetime with arguments; nil where there is nothing.
+  /// The caches for instances that are made with arguments and kept; nil if there are none.
   final var cachesByArguments: InstanceCachesByArguments? { unsafe uncheckedExtras?.caches }
 
-  /// Changes the caches with arguments.
+  /// Changes the caches for arguments.
   final func changeCachesByArguments<Result>(_ change: (inout InstanceCachesByArguments) -> Result) -> Result {
     change(&extras.caches)
   }
@@ -229,7 +231,7 @@ extension Provider {
     set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
   }
 
-  /// What its context answers with now: what it made and keeps, else the provider itself.
+  /// What its context answers with now: what the provider made and keeps, or else the provider itself.
   final var current: Entry { shown ?? self }
 
   /// Stops serving other types, and returns them.
@@ -239,7 +241,7 @@ extension Provider {
     return taken
   }
 
-  /// Comes into a context.
+  /// Enters a context.
   final func enter(_ node: Node) {
     self.node = node
     unsafe Tree.providerCount += 1
@@ -250,7 +252,7 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if sharing == .graph, isFactory { kind = .graphProvider }
-    // What it kept before it was registered comes with it.
+    // What it kept before it was registered comes along.
     comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node
@@ -259,9 +261,9 @@ extension Provider {
     }
   }
 
-  /// Leaves its context, which has let go of it, and lets go of everything it made.
+  /// Leaves its context, which no longer refers to it, and drops everything it made.
   ///
-  /// - Returns: The storages of the user's, to be reset when the lock was given back.
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(&garbage)
     node = nil
@@ -269,16 +271,16 @@ extension Provider {
     return storages
   }
 
-  /// Lets go of everything that was made. What is being made now goes to those who wait for it, and is not kept.
+  /// Drops everything that was made. What is being made now goes to the threads that wait for it, and is not kept.
   ///
-  /// - Returns: The storages of the user's, to be reset when the lock was given back.
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
     if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     return dropCaches(&garbage)
   }
 
-  /// Shows what was made in the provider's place.
+  /// Makes the slots show what was made, instead of the provider.
   final func show(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
@@ -287,7 +289,7 @@ extension Provider {
     Tree.notifying(.keptOnly) { node?.showProvided(key) }
   }
 
-  /// Shows the provider again, in place of what was made.
+  /// Makes the slots show the provider again, instead of what was made.
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
@@ -297,18 +299,20 @@ extension Provider {
   }
 }
 
-/// Why a provider has nothing to give; the verbs make a `UDILinkError` of it. What a factory throws itself is passed on as it is.
+/// Why a provider gives nothing; the verbs make a `UDILinkError` of it. What a factory itself throws is passed on
+/// unchanged.
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
-  /// The factory belongs to an actor, and this is elsewhere.
+  /// The factory belongs to an actor, and the lookup is elsewhere.
   case isolatedElsewhere(Isolation)
-  /// An argument may not be `Sendable`, although the factory was promised that it is; the argument's type.
+  /// An argument may not be `Sendable`, although the factory was promised that it is; with the argument's type.
   case argumentNotSendable(Any.Type)
-  /// The lookup is for a `Sendable` type, and what it has come to was registered without `Sendable`.
+  /// The lookup is for a `Sendable` type, but what it found was registered as something that is not `Sendable`.
   case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
-  /// The types of arguments that are not `Hashable`: what is kept for them could not be told apart.
+  /// Some arguments are not `Hashable`, so that what is kept for them could not be distinguished; with the types of
+  /// these arguments.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
   /// There is nothing any more.
@@ -324,14 +328,14 @@ struct PlainClass: AtomicRepresentable, Equatable {
   private init(word: UInt) { self.word = word }
 
   /// - Parameter isInFirstWord: Whether all values of the provider's type begin with the reference to the object.
-  // A class's metadata is aligned to words, so that the lowest bit is free.
+  // A class's metadata is aligned to words, so the lowest bit is free.
   init(of object: AnyObject, isInFirstWord: Bool) {
     word = UInt(bitPattern: ObjectIdentifier(type(of: object))) | (isInFirstWord ? 1 : 0)
   }
 
   var isInFirstWord: Bool { word & 1 != 0 }
 
-  /// Whether it is the class of an object.
+  /// Whether this is the class of an object.
   @inline(__always)
   func isClass(of object: Unretained<AnyObject>) -> Bool {
     object.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == word & ~1

@@ -1,27 +1,28 @@
-/// What one thread is making: the providers whose factories run on it, one inside the other, and what belongs to the outermost link.
+/// What one thread is making: the providers whose factories run on it, one inside the other, and what belongs to the
+/// outermost link.
 ///
-/// Factories are synchronous, so that one that began on a thread ends on it, and everything that it links in between is linked on
-/// that thread. That is why this belongs to the thread: a task-local value would cost more than the rest of a link
-/// (two atomic operations, a lookup and an allocation), would be inherited by tasks that outlive the link, and could not say
-/// which thread waits for which, without which two threads could wait for one another for ever.
+/// Factories are synchronous. So a factory ends on the thread where it began, and everything that it links in between
+/// is linked on that thread. That is why this belongs to the thread. A task-local value would cost more than the rest
+/// of a link (two atomic operations, a lookup and an allocation), and tasks that outlive the link would inherit it. Nor
+/// could it say which thread waits for which; without that, two threads could wait for one another for ever.
 final class Resolution {
-  /// A factory that runs.
+  /// A factory that is running.
   struct Frame {
-    // The link that runs the factory holds all of them. Those of a completion are held by `completions`.
+    // Not held here. The link that runs the factory holds all of these; `completions` holds those of a completion.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    /// Only for the thread itself: other threads want a frame's provider alone.
+    /// Only for the thread itself: other threads read only a frame's provider.
     let arguments: Arguments?
   }
 
-  /// The factories that run, the outermost first. Written by this thread alone. Other threads read it, under the tree lock, only while this
-  /// one waits; it notes that under the same lock.
+  /// The running factories, the outermost first. Written by this thread alone. Other threads read it, under the tree
+  /// lock, only while this thread waits; it notes under the same lock that it waits.
   @exclusivity(unchecked) private var frames = FrameStack()
 
-  /// The thread's stack, once it was asked for.
+  /// The thread's stack, once that has been asked for.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
-  /// The actor to which `obtain` has led the thread, while it makes there. Used by the thread alone.
+  /// The actor to which `obtain` has moved, while it makes something on this thread. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
   var actor: (any Actor)? {
     get { unsafe uncheckedActor }
@@ -34,33 +35,34 @@ final class Resolution {
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
   @exclusivity(unchecked) private var graphWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
-  /// The graph in which the thread makes now: see `beginGraph`.
+  /// The current graph: see `beginGraph`.
   @exclusivity(unchecked) private var graphNumber: UInt = 0
-  /// The last one that has begun since the outermost link did.
+  /// The number of the last graph that has begun since the outermost link began.
   @exclusivity(unchecked) private var lastGraphNumber: UInt = 0
 
-  /// What is to be called at the end of the outermost link.
+  /// The completions to call at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
-  /// Which of them runs.
+  /// The index of the completion that is running.
   @exclusivity(unchecked) private var runningCompletion: Int?
-  /// How many of the frames, the outermost ones, stand for completions and not for factories: see `complete`.
+  /// How many of the frames, counted from the outermost, stand for completions and not for factories: see `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
   /// Whether there may be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
 
   #if DEBUG
-    /// What lookups on this thread have looked at on their way to set-ups, for tests.
+    /// The number of steps that lookups on this thread have taken on their way to set-up blocks, for tests.
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
-  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that: see `ChangeKind`. Used by the thread alone.
+  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that look: see `ChangeKind`.
+  /// Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// Runs a body as part of a look for a watcher, or as something that happens anyway.
+  /// Runs a body as part of a look for a watcher, or as something that happens independently of looks.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
     let outer = self.isLooking
     self.isLooking = isLooking
@@ -70,17 +72,17 @@ final class Resolution {
 
   init() {}
 
-  /// Something to call at the end of the outermost link: the completion of what a factory has made.
+  /// Something to call at the end of the outermost link: the completion for what a factory has made.
   struct Completion {
     let provider: Provider
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
-    /// The completion during which it was made: its index in `completions`.
+    /// The completion during which the instance was made: its index in `completions`.
     fileprivate var cause: Int?
-    /// Whether it was made in a look for a watcher.
+    /// Whether the instance was made in a look for a watcher.
     fileprivate var isLooking = false
-    /// The graph in which it was made.
+    /// The graph in which the instance was made.
     fileprivate var graphNumber: UInt = 0
 
     init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall, _ arguments: Arguments?) {
@@ -103,8 +105,8 @@ final class Resolution {
     let graph: UInt
   }
 
-  /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary: their `==` is the
-  /// user's.
+  /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary,
+  /// because their `==` is user code.
   private struct GraphArgumentsKey: Hashable {
     let key: GraphKey
     let digest: Int
@@ -114,18 +116,20 @@ final class Resolution {
 // MARK: - The factories that run
 
 extension Resolution {
-  /// How often a factory may be nested in itself, with other arguments or contexts each time, before that counts as a cycle.
+  /// How often a factory may be nested in itself, with other arguments or contexts each time, before this counts as a
+  /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many factories may be nested, however much stack is left. Where there are more, one probably registers itself anew each time.
+  /// How many factories may be nested, however much stack is left. If there are more, one probably registers itself
+  /// anew each time.
   private static var frameLimit: Int { 1000 }
 
-  /// Notes that a factory begins.
+  /// Records that a factory begins.
   ///
   /// - Parameters:
-  ///   - isShared: Whether what it makes is kept, so that another thread could be the one that makes it.
+  ///   - isShared: Whether what it makes is kept, so that another thread could be making it.
   ///   - isFresh: Whether it makes a new instance in any case, which nobody shares.
-  /// - Throws: `ProviderFailure.cycle` if it runs already for the same arguments, and, unless the graph is to share the
-  ///   instance, the same context; or if too many run.
+  /// - Throws: `ProviderFailure.cycle` if the factory is running already for the same arguments and the same context
+  ///   (for any context if the graph is to share the instance); or if too many factories are running.
   @inline(__always)
   func push(
     _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
@@ -149,12 +153,12 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // If the instance is kept, this is no cycle: a thread that would wait for what it makes itself has been found by
-      // `SharedCreation.prepareToWait`. Nor is it if the frame stands for a completion and the graph is to share the instance: the graph has
-      // none, so the completion is that of a fresh one.
+      // If the instance is kept, this is not a cycle: `SharedCreation.prepareToWait` has already found any thread that
+      // would wait for what it makes itself. Nor is it a cycle if the frame stands for a completion and the graph is to
+      // share the instance: the graph has none, so the completion is that of a fresh instance.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
-      // The graph shares one instance, for whichever context it was made.
+      // The graph shares one instance, whichever context it was made for.
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
         && areSame(frame.arguments, arguments, for: provider)
@@ -164,34 +168,35 @@ extension Resolution {
     if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
   }
 
-  /// Whether a provider is given the same arguments twice. Those that are not `Hashable` cannot be compared, and count as others.
+  /// Whether a provider is given the same arguments twice. Arguments that are not `Hashable` cannot be compared, and
+  /// count as different.
   private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
     let key = other?.key(for: provider)
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
-  /// Whether there are too many factories inside one another, or too little stack is left for one more.
+  /// Whether too many factories are nested, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
     guard unsafe frames.isDeep else { return false }
     if unsafe frames.count >= Self.frameLimit { return true }
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
-    // Some code runs on a stack of its own; nobody knows how much of that is left.
+    // Some code runs on a stack of its own, and nothing tells how much of that is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // Enough for the error, and for what factories do between two checks.
+    // This is enough for the error, and for what factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
-  /// Notes that the innermost factory has ended, and, if it was the outermost one too, ends the link: calls what was to be called
-  /// then, and lets go of what the graph shared.
+  /// Records that the innermost factory has ended. If it was the outermost one, too, ends the link: calls the
+  /// completions, and releases what the graph shared.
   @inline(__always)
   func pop() {
     unsafe frames.count -= 1
     if unsafe frames.count == 0, unsafe hasRemains { endOutermost() }
   }
 
-  /// Adds something to call at the end of the outermost link, when everything it made can be seen.
+  /// Adds a completion to call at the end of the outermost link, when everything that was made is visible.
   func atEnd(_ completion: Completion) {
     unsafe hasRemains = true
     var completion = completion
@@ -203,7 +208,7 @@ extension Resolution {
 
   @inline(never)
   private func endOutermost() {
-    // Everything is taken out before anything is released: a `deinit` may link, and that is another outermost link.
+    // Everything is taken out before anything is released: a `deinit` may link, and that is a new outermost link.
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
@@ -215,19 +220,19 @@ extension Resolution {
     _ = consume called
     _ = consume sharedWithArguments
     shared.removeAll()
-    // Its memory serves the next link.
+    // The next link reuses the memory.
     if shared.capacity <= Self.keptCapacity, unsafe graph.capacity == 0 { unsafe swap(&shared, &graph) }
   }
 
   /// The memory of graphs up to this size is kept from one link to the next.
   private static var keptCapacity: Int { 64 }
 
-  /// Calls the completions. One may link more; the completions of those are appended.
+  /// Calls the completions. A completion may link more; the completions of what that makes are appended.
   ///
-  /// While one runs there is a frame for what it completes and, around that, one for each completion that led to it. So completions that
-  /// make each other for ever are found like factories that do.
+  /// While a completion runs, there is a frame for what it completes and, around that, one for each completion that led
+  /// to it. So completions that make each other for ever are detected like factories that do.
   ///
-  /// - Returns: Those that were called, to be released.
+  /// - Returns: The completions that were called, to be released.
   private func complete() -> [Completion] {
     var next = 0
     while unsafe next < completions.count {
@@ -257,7 +262,7 @@ extension Resolution {
       next = unsafe completions[index].cause
     }
     for index in chain.reversed() {
-      // What the frame refers to is held by `completions`.
+      // `completions` holds what the frame refers to.
       let cause = unsafe completions[index]
       unsafe frames.append(
         Frame(
@@ -267,7 +272,7 @@ extension Resolution {
     unsafe completionFrames = frames.count
   }
 
-  /// Whether a factory runs that was handed a node's context.
+  /// Whether a factory is running that was given a node's context.
   @inline(__always)
   func hasHanded(_ node: Node) -> Bool { unsafe frames.count > 0 && isHanded(node) }
 
@@ -278,12 +283,12 @@ extension Resolution {
     }
   }
 
-  /// The keys of the factories that run, from one of them on.
+  /// The keys of the running factories, from one of them on.
   private func path(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
-  /// The keys of the factories that run, beginning with the one that a creation belongs to.
+  /// The keys of the running factories, beginning with the one that a creation belongs to.
   func path(from creation: SharedCreation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
@@ -294,10 +299,10 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins a graph of its own, for an instance that is kept. What is made for that is shared among its own parts alone: what the link has made
-  /// before may be made of what belongs to the context that asks, and end earlier.
+  /// Begins a new graph, for an instance that is kept. What is made for that instance is shared only among its own
+  /// parts: what the link made before may be made from what belongs to the context that asks, and so end earlier.
   ///
-  /// - Returns: The graph until now, to be given to `endGraph`.
+  /// - Returns: The graph until now, to be passed to `endGraph`.
   func beginGraph() -> UInt {
     let outer = unsafe graphNumber
     unsafe hasRemains = true
@@ -306,13 +311,13 @@ extension Resolution {
     return outer
   }
 
-  /// Goes back to the graph in which the instance was asked for.
+  /// Returns to the graph in which the instance was asked for.
   func endGraph(_ outer: UInt) { unsafe graphNumber = outer }
 
   @inline(__always)
   private func graphKey(_ provider: UInt) -> GraphKey { unsafe GraphKey(provider: provider, graph: graphNumber) }
 
-  /// Writes what is shared, if it is an object that can be written, to memory for an optional of its type.
+  /// Writes what is shared to memory for an optional of its type, if it is an object that can be written as it is.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let shared = unsafe graph.find(graphKey(provider)) else { return false }
@@ -330,7 +335,7 @@ extension Resolution {
     return candidates?.first { $0.0 == arguments }?.1
   }
 
-  /// Shares what was just made and was not there before.
+  /// Shares what was just made and was not shared before.
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
@@ -351,12 +356,12 @@ extension Resolution {
   }
 }
 
-/// The frames of one thread. Not an array, which checks at each change whether its memory is shared.
+/// The frames of one thread. Not an array, because an array checks at each change whether its memory is shared.
 @safe
 private struct FrameStack: ~Copyable {
   private var frames: UnsafeMutablePointer<Resolution.Frame>
   private var capacity = 16
-  /// How many there are; what is above is free.
+  /// The number of frames; the memory above is free.
   var count = 0
 
   init() { unsafe frames = .allocate(capacity: 16) }
@@ -367,7 +372,7 @@ private struct FrameStack: ~Copyable {
   @inline(__always)
   var isDeep: Bool { count >= 16 }
 
-  /// Whether a provider's factory runs.
+  /// Whether a provider's factory is running.
   @inline(__always)
   func contains(_ provider: Provider) -> Bool {
     let reference = Unretained(provider)
@@ -383,7 +388,7 @@ private struct FrameStack: ~Copyable {
   @inline(__always)
   mutating func append(_ frame: Resolution.Frame) {
     if count == capacity { grow() }
-    // A frame is plain words, so nothing has to be ended before its place is used again.
+    // A frame consists of plain words, so nothing has to be deinitialised before its place is reused.
     unsafe (frames + count).initialize(to: frame)
     count += 1
   }
