@@ -101,8 +101,8 @@
     /// Declares the dependency.
     ///
     /// - Parameters:
-    ///   - name: The name that the dependency is registered under, if any.
-    ///   - search: The direction in which to search; by default the context's.
+    ///   - name: The name it is registered under, if any.
+    ///   - search: The direction to take; by default the context's.
     public init(named name: UDIName? = nil, search: UDISearch? = nil) {
       self.name = name
       self.search = search
