@@ -1,13 +1,13 @@
 extension UDIExplanation: CustomStringConvertible {
-  /// The cause, on the first line; what to do; and what each context has.
+  /// The cause on the first line, then the advice, then what each context has.
   public var description: String {
     ([summary] + (advice.map { [$0] } ?? []) + details).joined(separator: "\n")
   }
 
-  /// The cause, in a line; and what cannot be known, where no records were kept.
+  /// The cause, in one line, and what is uncertain because nothing was recorded.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether the cause may be another one, of which there would be a record.
+  /// Whether there may be another cause, which only a record would have shown.
   private var isUncertain: Bool {
     guard !wasRecording else { return false }
     switch cause {
@@ -16,13 +16,13 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  /// What cannot be known, where that matters.
+  /// What is uncertain; nil if that makes no difference.
   var doubt: String? {
     isUncertain
       ? "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know." : nil
   }
 
-  /// The cause alone, in a line.
+  /// The cause alone, in one line.
   var decision: String {
     switch cause {
     case .found(let place): found(place)
@@ -93,7 +93,7 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  /// What to do about it, in a line; nil where nothing is wrong.
+  /// What to do about it, in one line; nil if nothing is wrong.
   public var advice: String? {
     switch cause {
     case .found: nil
@@ -257,7 +257,7 @@ extension UDIExplanation {
     return "provider (\(finding.lifetime ?? ""))\(facts.isEmpty ? "" : ", \(facts.joined(separator: ", ")),")"
   }
 
-  /// With which arguments a factory failed, and when.
+  /// With which arguments a factory failed, and how long ago.
   private func circumstances(_ failure: Failure) -> String {
     let arguments = failure.argumentTypes.isEmpty ? "" : "with \(spell(arguments: failure.argumentTypes)), "
     return "\(arguments)\(describe(failure.age)) ago"
@@ -269,7 +269,7 @@ extension UDIExplanation {
     case ..<Duration.seconds(120): "\(duration.components.seconds) s"
     case ..<Duration.seconds(7200): "\(duration.components.seconds / 60) min"
     case ..<Duration.seconds(1_000_000_000): "\(duration.components.seconds / 3600) h"
-    // A decoded one may be longer than `components` can say: that stops the program.
+    // A decoded duration may be too long for `components`, which would stop the program.
     default: "a long time"
     }
   }
@@ -299,7 +299,7 @@ extension UDIExplanation {
   private func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
   }
-  /// How a binding was ended by another one.
+  /// How another binding ended this one.
   private func spell(endOf finding: Finding) -> String {
     let site = "\(finding.endFileID ?? "?"):\(finding.endLine ?? 0)"
     return finding.kind == .withdrawn ? "withdrawn by the bind at \(site)" : "replaced at \(site)"
