@@ -293,7 +293,7 @@ extension Node {
         return Survey.Location(path: node.fullPath, finding: finding)
       }
       entry.withdraw(&garbage)
-      // Only dead entries are withdrawn. With any other entry this loop would never end.
+      // An entry that `withdraw` does not remove would keep this loop going for ever.
       if slots.find(key.id)?.element.best.object === entry { return nil }
     }
     return nil
