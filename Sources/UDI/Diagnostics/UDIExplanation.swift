@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// print(context.explain((any Cart).self))
-/// // Shop.Cart has died: the Basket bound in "App / Checkout" at Shop/Checkout.swift:12 is gone, because nobody held it.
+/// // Shop.Cart has died: the Basket bound in "App" at Shop/Checkout.swift:12 is gone, because nobody held it.
 /// // Hold it for as long as it is needed: …
 /// ```
 ///

@@ -82,7 +82,7 @@ public final class UDIAttachment: Sendable {
   private func refuseSharing() -> Never {
     fatalError(
       """
-      two objects share one UDIAttachment, so what the one links and binds would be the other's: have each store one of its own, by \
+      two objects share one UDIAttachment, so each would link and bind for the other. Let each object store its own: \
       `let _attachedContext = UDIAttachment()`
       """)
   }

@@ -82,7 +82,7 @@ extension UDIObject {
     guard attachment === _attachedContext else {
       fatalError(
         """
-        \(String(reflecting: type(of: self))) gives another attachment each time, so it would never be attached: store one, by \
+        \(String(reflecting: type(of: self))) returns another attachment each time, so it would never be attached. Store one: \
         `let _attachedContext = UDIAttachment()`
         """)
     }

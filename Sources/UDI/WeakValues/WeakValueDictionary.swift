@@ -172,7 +172,7 @@ extension WeakValueDictionary {
       // This is not a precondition: release builds would stop without the message, and `-Ounchecked` builds would not
       // stop.
       fatalError(
-        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
+        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value, which cannot be held weakly."
       )
     }
     let replaced = update(WeakEntry(form), forKey: key)

@@ -35,8 +35,8 @@ struct Isolation: Sendable {
     if let first, let second, first !== second {
       fatalError(
         """
-        \(site.fileID):\(site.line): the closures that were given here belong to two actors, \(describe(first)) and \(describe(second)). \
-        Both are called where the instance is made: write them for the same actor, or for none.
+        \(site.fileID):\(site.line): the closures given here belong to two actors, \(describe(first)) and \(describe(second)). Both \
+        are called where the instance is made: write them for the same actor, or for none.
         """)
     }
     guard let actor = first ?? second else { return caller === MainActor.shared ? .mainActor : .anywhere }
@@ -53,8 +53,8 @@ struct Isolation: Sendable {
     guard actor === MainActor.shared else {
       fatalError(
         """
-        the block given to `\(verb)` belongs to \(describe(actor)): lookups run it on their way, and cannot wait for an actor. Write it \
-        for the main actor, or in a nonisolated function for none.
+        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it on their way and cannot wait for an actor. Write \
+        it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
     return .mainActor
@@ -68,8 +68,8 @@ struct Isolation: Sendable {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
         """
-        \(site.fileID):\(site.line): a closure that was given here belongs to \(describe(other)), and gets or makes something that is \
-        not Sendable, which stays on the main actor. Make the type Sendable, or the closure one of the main actor.
+        \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes something that is not \
+        Sendable and so stays on the main actor. Make the type Sendable, or write the closure in main-actor code.
         """)
     }
     return .mainActor
