@@ -31,7 +31,8 @@ package enum Schedule {
       try $hook.withValue(hook, operation: operation)
     }
 
-    /// Runs an asynchronous operation, and calls a hook at each point that it, or a task it starts, reaches.
+    /// Runs an asynchronous operation, and calls a hook at each point that the operation, or a task that it starts,
+    /// reaches.
     nonisolated(nonsending) package static func following<Result>(
       _ hook: @escaping @Sendable (Point) -> Void, operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {

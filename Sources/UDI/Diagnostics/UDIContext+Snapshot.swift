@@ -1,5 +1,5 @@
 extension UDIContext {
-  /// Takes a picture of this context and everything below it.
+  /// Returns a snapshot of this context and everything below it.
   ///
   /// - Returns: A value that holds no object.
   /// - Complexity: O(contexts and bindings).

@@ -52,7 +52,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
     /// The file of the call or declaration by which the object asks, or of the provider's registration, as `#fileID`
     /// gives it. Nil if the dependency is registered nowhere.
     public let fileID: String?
-    /// The line of that, from 1.
+    /// The line of that call, declaration or registration, from 1.
     public let line: Int?
   }
 }

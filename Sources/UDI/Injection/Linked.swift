@@ -12,8 +12,8 @@
 /// that and looks the dependency up anew. If a lookup finds nothing, the next read tries again. If a value is set, by a
 /// test for example, the property returns it until nil is set, wherever the object is attached.
 ///
-/// A `Sendable` class cannot have such a property, because its properties cannot change: there write `var clock: (any
-/// Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
+/// A `Sendable` class cannot have such a property, because its properties cannot change: there write
+/// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency> {
   @usableFromInline var kept: Dependency?

@@ -43,7 +43,7 @@ public struct UDIRules<Target> {
 }
 
 extension UDIRules {
-  /// Adds a property that is to be filled.
+  /// Adds a property to fill.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, it stays as it
@@ -125,13 +125,13 @@ extension UDIContext {
   /// Returns the rules for a class, or for all classes that conform to a protocol, so that you can add to them.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
-  /// - Returns: The rules, to add to.
+  /// - Returns: The rules.
   public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
 
   /// The same for a class or a protocol that is not `Sendable`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
-  /// - Returns: The rules, to add to.
+  /// - Returns: The rules.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
   /// Applies the rules of this context and of all contexts above it to a `Sendable` object, the outermost context's

@@ -19,7 +19,7 @@ public final class UDIAttachment: Sendable {
   /// Guarded by `lock`. This refers to the context instead, if holding it would make a cycle because it leads to the
   /// object's owner.
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
+  /// Guarded by `lock`: whether `attachedWeakly` was set. It may be nil by now.
   private nonisolated(unsafe) var isWeak = false
   /// Guarded by `lock`: the search of the context that was stored last, for explanations when the context is gone.
   private nonisolated(unsafe) var storedSearch = UDISearch.lineage
@@ -38,20 +38,20 @@ public final class UDIAttachment: Sendable {
   /// It is written while the object is alive, so the `deinit` here sees it.
   private let owner = Atomic<UInt>(0)
 
-  /// The number of attachments, counted from 1. What was linked under an earlier number is out of date.
+  /// A number that rises with each attachment, beginning at 1. What was linked under an earlier number is out of date.
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// Guarded by the tree lock: bindings that the object made of other instances.
   private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()
 
-  /// Whether the process has made any attachment yet. Before that, no object takes part in the tree, and there is no
+  /// Whether the process has made any attachment yet. Until it has, no object takes part in the tree, and there is no
   /// need to check whether an object's class does. The first such check makes the runtime go through all conformances
   /// of the program.
   static var areInUse: Bool { inUse.load(ordering: .relaxed) }
   private static let inUse = Atomic<Bool>(false)
 
-  /// Makes the attachment of a new object, attached to nothing.
+  /// Makes an attachment for a new object, which is attached to nothing.
   public init() {
     // Any thread that receives the object sees this store, too, because handing the object over orders the two.
     if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
@@ -120,7 +120,7 @@ extension UDIAttachment {
 
   /// Attaches an object that a provider has, unless it is already attached to a context. Under the tree lock.
   ///
-  /// - Parameter isOwned: Whether the context owns it.
+  /// - Parameter isOwned: Whether the context owns the object.
   /// - Returns: Whether the object has been attached, so that its hook has to be called.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
@@ -293,10 +293,10 @@ extension UDIAttachment {
     return !made.isEmpty
   }
 
-  /// Records that a binding which this object made of another instance is now in the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, is now in the tree. Under the tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(HelperEntry(binding: Unretained(helper))) }
 
-  /// Records that a binding which this object made of another instance leaves the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, leaves the tree. Under the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
 }
 

@@ -86,8 +86,8 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, and infers its type from the place: `editor = try Editor(store:
-  /// require())`.
+  /// Looks up a dependency that must be there, and infers its type from the place:
+  /// `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -238,7 +238,7 @@ extension UDIObject {
 
 // MARK: - Where link was meant to be linkInLine
 
-/// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
+/// On objects, the verb that returns a dependency is `linkInLine`, and `link` keeps it in a property.
 extension UDIObject {
   /// Unavailable: objects have `linkInLine`.
   @available(*, unavailable, renamed: "linkInLine")

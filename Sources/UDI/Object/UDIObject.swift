@@ -13,8 +13,8 @@
 /// window.screen = Screen().attached(to: context)   // the window holds the screen; the context does not
 /// ```
 ///
-/// Plain classes and `Sendable` final classes conform in this way. A `@MainActor` class declares `@MainActor
-/// UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
+/// Plain classes and `Sendable` final classes conform in this way. A `@MainActor` class declares
+/// `@MainActor UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
 /// An object strongly holds the context that it is attached to; a context never strongly holds what is bound in it. (If

@@ -24,7 +24,7 @@ extension UDIContext {
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order.
+  /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before that. The declaration leaves the error's type open,
   ///   as the one for objects does, whose context may be gone.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(

@@ -28,7 +28,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order.
+  /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before that; ``UDILinkError`` if the context that the
   ///   object is attached to is gone.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(

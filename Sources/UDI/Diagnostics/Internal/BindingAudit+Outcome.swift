@@ -9,7 +9,7 @@ extension BindingAudit {
     package let attachments: [Attachment]
     /// The tags from the root to a context; nil for any other object.
     package let contextPath: [String]?
-    /// The providers that are registered in a context and below it: one of them may hold it.
+    /// The providers that are registered in a context and below it. One of them may hold it.
     package let providers: [Registration]
   }
 

@@ -27,7 +27,7 @@ extension UDILinkError {
 
   /// The same error for a dependency that was requested as a parameter of an initialiser.
   ///
-  /// - Parameter position: Its position among the parameters, from 1.
+  /// - Parameter position: The dependency's position among the parameters, from 1.
   func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }

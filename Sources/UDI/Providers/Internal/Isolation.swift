@@ -26,7 +26,7 @@ struct Isolation: Sendable {
   ///   - caller: The actor in whose code the verb is called. Closures that were written there carry their own
   ///     isolation. References to functions do not, in the Swift 5 mode, if they belong to the main actor only because
   ///     of the module's default isolation.
-  ///   - site: The call of the verb.
+  ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors: no caller could call both.
   @usableFromInline
   static func of(
@@ -118,7 +118,7 @@ struct IsolatedFunction<Result, each Parameter> {
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) throws -> Result) { self.function = function }
 
-  /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
+  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   @usableFromInline var isolationErased: (repeat each Parameter) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
@@ -137,7 +137,7 @@ struct IsolatedBlock<each Parameter> {
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
 
-  /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
+  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   @usableFromInline var isolationErased: (repeat each Parameter) -> Void {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }

@@ -26,7 +26,7 @@ final class Watch: Sendable {
     return (context, change)
   }
 
-  /// Looks up for the watcher.
+  /// Looks up the dependency on behalf of the watcher.
   ///
   /// - Parameters:
   ///   - isKeptOnly: Whether to look only at what is there, and to ask no provider unless it is new to the watcher.
