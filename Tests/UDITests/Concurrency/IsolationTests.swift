@@ -102,7 +102,7 @@ import UDI
     #expect(misuse.first?.message.contains("was registered as a type that is not Sendable") == true)
     let error = #expect(throws: UDILinkError.self) { try context.require(Plain.self) }
     #expect(error?.cause == .notSendable)
-    #expect(error?.description.contains("in generic code it is Sendable only where that is required") == true)
+    #expect(error?.description.contains("in generic code, a type is Sendable only if the code requires that") == true)
   }
 
   @Test func explanationsKnowWhichFormAsks() {
