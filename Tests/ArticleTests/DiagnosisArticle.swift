@@ -60,7 +60,7 @@ extension UDILinkError: LocalizedError {
       UDIRecording.isOn = false
       #expect(
         AppContext.explain((any Cart).self).description.contains(
-          "Cart is registered in this tree now. Whether one was there and has died was not recorded: set"))
+          "Cart is registered in this tree now. If one was there and has died, that was not recorded: set"))
       UDIRecording.isOn = true
       #expect(AppContext.explain((any Cart).self).wasRecording)
     }

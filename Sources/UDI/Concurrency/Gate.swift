@@ -6,12 +6,13 @@
   import Musl
 #endif
 
-/// What threads wait at until another one opens it, once and for all.
+/// Threads wait at a gate until another thread opens it. A gate is opened once and stays open.
 ///
-/// The C library's condition variable: the one lock type, a `Mutex`, has nothing that a thread could wait for.
+/// It uses the C library's condition variable, because the library's one lock type, a `Mutex`, offers nothing that a
+/// thread could wait for.
 @safe
 final class Gate: @unchecked Sendable {
-  // Unchecked: all that is mutable is guarded by `mutex`. Safe: the gate owns the memory that the pointers lead to.
+  // Unchecked: `mutex` guards everything that is mutable. Safe: the gate owns the memory that the pointers lead to.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isOpen = false
@@ -32,7 +33,7 @@ final class Gate: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
-  /// Returns when the gate is open.
+  /// Waits until the gate is open.
   func wait() {
     unsafe pthread_mutex_lock(mutex)
     while !isOpen { unsafe pthread_cond_wait(condition, mutex) }

@@ -7,8 +7,8 @@
     import Musl
   #endif
 
-  /// How many of the library's locks each thread holds: in debug builds only, so that a test can tell that nothing of a user's is run or
-  /// released under one.
+  /// How many of the library's locks each thread holds. This exists in debug builds only: a test can check that no user
+  /// code runs and no user's object is released while a lock is held.
   package enum HeldLocks {
     private static let key: pthread_key_t = {
       var key: pthread_key_t = 0
@@ -17,10 +17,10 @@
       return key
     }()
 
-    /// How many the calling thread holds.
+    /// How many locks the calling thread holds.
     package static var count: Int { unsafe Int(bitPattern: pthread_getspecific(key)) }
 
-    /// Notes that the calling thread has taken one, or given one back.
+    /// Records that the calling thread has taken a lock, or given one back.
     static func change(by difference: Int) {
       unsafe _ = pthread_setspecific(key, UnsafeRawPointer(bitPattern: count + difference))
     }

@@ -2,17 +2,17 @@ import Synchronization
 
 /// The one kind of lock in the library: a `Mutex` that the thread sanitizer understands.
 ///
-/// `Mutex` is a futex on Linux whose contended path lives in the standard library, where the thread sanitizer does not
-/// see it: it would report races between critical sections that exclude each other, in our users' programs as well.
-/// So each section begins with an acquiring load and ends with a releasing store of `handover`. On x86-64 and arm64 that costs
-/// nothing measurable.
+/// On Linux, `Mutex` is a futex, and its contended path is in the standard library, where the thread sanitizer does not
+/// see it. The sanitizer would report races between critical sections that exclude each other, also in our users'
+/// programs. So each section begins with an acquiring load of `handover` and ends with a releasing store to it. On
+/// x86-64 and arm64 that costs nothing measurable.
 ///
-/// What each lock of the library guards, and the order they are taken in, stands at the top of `Tree.swift`.
+/// The top of `Tree.swift` says what each lock of the library guards, and in which order locks are taken.
 struct Lock: ~Copyable, Sendable {
   private let mutex = Mutex<Void>(())
   private let handover = Atomic<UInt8>(0)
 
-  /// Takes the lock; waits while another thread has it. Taking it twice on one thread stops the process.
+  /// Takes the lock. Waits while another thread holds it. If a thread takes it twice, the process stops.
   @inline(__always)
   borrowing func lock() {
     mutex._unsafeLock()
@@ -22,7 +22,7 @@ struct Lock: ~Copyable, Sendable {
     #endif
   }
 
-  /// Gives the lock back. Only the thread that took it may.
+  /// Gives the lock back. Only the thread that took the lock may do this.
   @inline(__always)
   borrowing func unlock() {
     #if DEBUG
@@ -32,9 +32,9 @@ struct Lock: ~Copyable, Sendable {
     mutex._unsafeUnlock()
   }
 
-  /// Runs `body` with the lock taken.
+  /// Runs `body` while holding the lock.
   ///
-  /// Nothing that `body` does may run user code or release a user's object: hand those out as its result.
+  /// `body` must not run user code or release a user's object. It returns such objects as its result instead.
   @inline(__always)
   borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result

@@ -1,11 +1,13 @@
 import Dispatch
 
-/// Whether code runs on the main actor, asked at run time.
+/// Checks at run time whether code runs on the main actor.
 ///
-/// It is code of the main queue, the main actor's executor on all platforms here, which carries a mark; or code on the process's first
-/// thread, also in another queue's `sync`: while a program uses that thread it is the main queue's own. Swift's own check, which stops the
-/// program, says the same. But on Linux a program with an asynchronous `main` gives that thread up, and other threads serve the main queue
-/// from then on. Where one of these is in another queue's `sync` this says no, and Swift yes. It never says yes where Swift says no.
+/// Code runs on the main actor if it runs on the main queue, which carries a mark: the main queue is the main actor's
+/// executor on all our platforms. Code on the process's first thread counts as well, even inside another queue's
+/// `sync`, because that thread belongs to the main queue while the program uses it. Swift's own check, which stops the
+/// program, gives the same answer, with one exception. On Linux, a program with an asynchronous `main` gives up its
+/// first thread, and other threads serve the main queue from then on. If one of these is in another queue's `sync`,
+/// this check says no and Swift's says yes. This check never says yes where Swift's says no.
 @usableFromInline
 enum MainActorCheck {
   private static let mark: DispatchSpecificKey<Void> = {
@@ -16,17 +18,17 @@ enum MainActorCheck {
 
   static var isOnMainActor: Bool { DispatchQueue.getSpecific(key: mark) != nil || isFirstThread }
 
-  /// Whether a dependency that is not `Sendable` may be used here.
+  /// Checks whether a dependency that is not `Sendable` may be used here.
   ///
   /// - Parameters:
   ///   - type: The type of the dependency.
   ///   - place: Where it is used, for the message.
-  /// - Returns: True. Elsewhere this stops the program.
+  /// - Returns: True. If this is not the main actor, the program stops.
   @usableFromInline
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
     if isOnMainActor { return true }
-    // The runtime has the last word: it knows all ways to be on the main actor. Where this is not the main actor it stops the program, so
-    // the message comes first.
+    // The runtime makes the final decision, because it knows every way to be on the main actor. If this is not the main
+    // actor, the runtime stops the program, so we write the message first.
     writeToStandardError(
       """
       \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the main actor only. \

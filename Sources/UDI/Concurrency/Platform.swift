@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// Tells this thread from all others that run now.
+/// A number that distinguishes this thread from all others that are running now.
 func currentThread() -> UInt {
   #if canImport(Glibc)
     UInt(pthread_self())
@@ -15,7 +15,7 @@ func currentThread() -> UInt {
   #endif
 }
 
-/// Whether this is the thread that the process began with.
+/// Whether this is the process's first thread.
 var isFirstThread: Bool {
   #if canImport(Darwin)
     pthread_main_np() != 0
@@ -24,7 +24,7 @@ var isFirstThread: Bool {
   #endif
 }
 
-/// The addresses of the calling thread's stack; empty where nobody knows. It may take long: ask once.
+/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow: ask only once.
 func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
   #if canImport(Darwin)
@@ -33,7 +33,7 @@ func currentStack() -> Range<UInt> {
     return UInt(size) < end ? end - UInt(size)..<end : unknown
   #else
     #if canImport(Musl)
-      // Of the first thread musl knows only how much stack is in use so far.
+      // For the first thread, musl knows only how much of the stack has been used so far.
       if isFirstThread { return unknown }
     #endif
     var attributes = pthread_attr_t()
@@ -52,23 +52,23 @@ func writeToStandardError(_ line: String) {
   var bytes = Array((line + "\n").utf8)[...]
   while !bytes.isEmpty {
     let written = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
-    // Nobody can be told that standard error is closed.
+    // If standard error is closed, there is nobody to tell.
     guard written > 0 else { return }
     bytes = bytes.dropFirst(written)
   }
 }
 
-/// Allocates memory straight from the C library.
+/// Allocates memory directly from the C library.
 ///
-/// The standard library's `allocate` asks that for an alignment also where every block has it, and so takes a path three
-/// times as slow.
+/// The standard library's `allocate` requests an alignment from the C library even if every block has it anyway, and so
+/// takes a path that is three times as slow.
 ///
 /// - Parameters:
-///   - byteCount: How many bytes.
-///   - alignment: Of what will be stored in it, in bytes: a power of two.
+///   - byteCount: The number of bytes.
+///   - alignment: The alignment of what will be stored in the memory, in bytes: a power of two.
 @inline(__always)
 func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-  // `malloc` aligns to two words at least on all platforms here.
+  // `malloc` aligns to at least two words on all our platforms.
   var memory: UnsafeMutableRawPointer?
   if alignment <= 2 * MemoryLayout<UInt>.size {
     unsafe memory = malloc(byteCount)
@@ -79,5 +79,5 @@ func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
   return unsafe memory
 }
 
-/// Frees what `allocateMemory` allocated.
+/// Frees memory that `allocateMemory` allocated.
 func freeMemory(_ memory: UnsafeMutableRawPointer) { unsafe free(memory) }

@@ -1,14 +1,15 @@
-/// Where a dependency may be used: from anywhere if its type is `Sendable`, else on the main actor alone.
+/// Where a dependency may be used: anywhere if its type is `Sendable`, otherwise only on the main actor.
 ///
-/// Only the compiler knows which it is. `Sendable` is a marker protocol and leaves no trace at run time: `any P` and
-/// `any P & Sendable` are one metatype, and so one key. Each verb therefore stands twice, and says by its reach which of the two
-/// forms the compiler chose. An entry remembers the reach that it was registered with, and a lookup for a `Sendable` type does
-/// not give out what was registered without `Sendable`.
+/// Only the compiler knows whether a type is `Sendable`. `Sendable` is a marker protocol and leaves no trace at run
+/// time: `any P` and `any P & Sendable` have one metatype, and so one key. Therefore each verb has two overloads, and
+/// the reach that each passes on says which one the compiler chose. An entry remembers the reach that it was registered
+/// with. A lookup for a `Sendable` type never returns what was registered without `Sendable`.
 @usableFromInline
 struct Reach: Equatable, Sendable {
-  // Not an enum: the mask itself is what a lookup hands on, which serves the row "link, bound there" of the benchmarks.
+  // This is not an enum: a lookup hands the mask on as it is, which serves the row "link, bound there" of the
+  // benchmarks.
 
-  /// What a `LookupForm` takes of a type's facts.
+  /// The bits that a `LookupForm` takes from a type's facts.
   @usableFromInline let mask: UInt
 
   @inlinable
@@ -31,28 +32,30 @@ struct Reach: Equatable, Sendable {
   }
 }
 
-/// How a lookup asks: for which type, and with which reach.
+/// What a lookup asks for: which type, and with which reach.
 ///
-/// The bits are chosen so that one `&` makes a form of a `TypeToken`, and another one compares it with an entry's ``EntryForm``.
+/// The bits are chosen so that one `&` makes a form from a `TypeToken`, and another `&` compares it with an entry's
+/// ``EntryForm``.
 struct LookupForm {
   let bits: UInt
 
-  /// Whether the lookup is for the very type that lookups for its key normally name.
+  /// Whether the lookup asks for exactly the type that lookups with this key normally name.
   var isExact: Bool { bits & Self.exactFacts != 0 }
 
-  /// Whether the lookup is for a `Sendable` type.
+  /// Whether the lookup asks for a `Sendable` type.
   var reach: Reach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
 
   fileprivate static var isForSendable: UInt { 0b10_0000 }
 
-  /// The facts of a type that a form is made of, as bits of a `TypeToken`: two for exactness, one for each reach, and one that is always set.
+  /// The facts about a type that a form is made from, as bits of a `TypeToken`: two for exactness, one for each reach,
+  /// and one that is always set.
   static var exactFacts: UInt { 0b00_0011 }
   static var constantFacts: UInt { isForSendable }
 
   @inline(__always)
   init(_ token: TypeToken, _ reach: Reach) { bits = token.word & reach.mask }
 
-  /// A form that no entry's recorded words fit.
+  /// A form that fits no entry, so that the entry's recorded words are not used.
   init(casting reach: Reach) { bits = reach.mask & ~Self.exactFacts }
 }
 
@@ -61,7 +64,8 @@ struct EntryForm {
   private let bits: UInt8
 
   /// - Parameters:
-  ///   - isExact: Whether the entry's recorded words are those of the very type that lookups for its key normally name.
+  ///   - isExact: Whether the entry's recorded words belong to exactly the type that lookups with this key normally
+  ///     name.
   ///   - reach: Where the dependency may be used.
   init(isExact: Bool, _ reach: Reach) {
     let isSendable = reach == .anywhere
@@ -71,18 +75,18 @@ struct EntryForm {
   var isExact: Bool { bits & 0b10 != 0 }
   var reach: Reach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
 
-  /// Whether a lookup gets the recorded words as they are: it may have the dependency, and asks for the very type.
+  /// Whether a lookup gets the recorded words unchanged: it may have the dependency, and asks for exactly this type.
   @inline(__always)
   func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
 
-  /// Whether a lookup may not have the dependency, which is not `Sendable` where the lookup wants that it is.
+  /// Whether a lookup must not get the dependency: it asks for a `Sendable` one, and this one is not.
   func isRefused(to reach: Reach) -> Bool { reach == .anywhere && self.reach == .mainActor }
 }
 
 extension Reach {
-  /// Checks, in debug builds of the calling module, that a verb of the main actor's form runs on the main actor.
+  /// Checks, in debug builds of the calling module, that the main-actor overload of a verb runs on the main actor.
   ///
-  /// In the Swift 6 language mode the compiler sees to that. In the Swift 5 mode it says at most a warning.
+  /// In the Swift 6 language mode the compiler guarantees this. In the Swift 5 mode it only warns, if at all.
   @inlinable
   @inline(__always)
   func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }

@@ -1,20 +1,23 @@
-/// Points in the library at which a test takes part, so that it decides what happens just there: in debug builds only.
+/// Points in the library where a test can step in to decide what happens at that moment. They exist in debug builds
+/// only.
 ///
 /// ```swift
 /// Schedule.following({ point in if point == .somePoint { doSomethingElse() } }) { context.link(Service.self) }
 /// ```
 ///
-/// A test's hook belongs to its task, and without a task to its thread, so tests that run at the same time do not disturb one another. In
-/// release builds no hook exists, and a point compiles to nothing.
+/// A test's hook belongs to its task, or to its thread if there is no task, so tests that run at the same time do not
+/// affect one another. In release builds there are no hooks, and a point compiles to nothing.
 package enum Schedule {
   /// A point that a thread can reach. No lock is held there unless the case says so.
   package enum Point: Sendable {
-    /// An object's weak reference was loaded, only to look whether the object is alive. The tree lock is held, so a hook must not use the
-    /// tree. It may drop references to the object, whose last one is then the library's.
+    /// The library has loaded an object's weak reference, only to see whether the object is alive. The tree lock is
+    /// held, so a hook must not use the tree. The hook may release references to the object; then the library holds the
+    /// last one.
     case loadedToLook
-    /// The thread is about to wait for something that another one does: for an instance, or for a storage of the user's.
+    /// The thread is about to wait for something that another thread does: it makes an instance, or resets a user's
+    /// storage.
     case waits
-    /// A lookup upwards goes on from a context to its parent. The locks of both are held.
+    /// A lookup upwards goes on from a context to its parent. Both contexts' locks are held.
     case climbing
   }
 
@@ -28,7 +31,8 @@ package enum Schedule {
       try $hook.withValue(hook, operation: operation)
     }
 
-    /// Runs an asynchronous operation, and calls a hook at each point that it, or a task it starts, reaches.
+    /// Runs an asynchronous operation, and calls a hook at each point that the operation, or a task that it starts,
+    /// reaches.
     nonisolated(nonsending) package static func following<Result>(
       _ hook: @escaping @Sendable (Point) -> Void, operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
@@ -36,7 +40,7 @@ package enum Schedule {
     }
   #endif
 
-  /// Notes that this thread has reached a point.
+  /// Records that this thread has reached a point.
   @inline(__always)
   static func reached(_ point: Point) {
     #if DEBUG

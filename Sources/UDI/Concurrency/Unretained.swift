@@ -1,12 +1,13 @@
 /// A reference that does not keep its object alive, at the cost of a plain pointer.
 ///
-/// The tree's own edges are of this kind: counting them would be most of the work of a lookup, and a count that reaches zero
-/// under a lock is what the library must never let happen. They are sound because of what the locks guard (`Tree.swift`):
-/// whoever frees a `Binding` or a `UDIAttachment` first takes it out, under the locks, of everything that
-/// refers to it in this way. So a reference that is read under a lock that guards it is to a living object until that
-/// lock is given back. That is the rule for every use, and why the type is marked safe: the compiler cannot check it.
+/// The tree's own edges are references of this kind. Retaining and releasing them would be most of the work of a
+/// lookup, and a count could reach zero under a lock, which the library must never allow. These references are valid
+/// because of what the locks guard (`Tree.swift`): before a `Binding` or a `UDIAttachment` is freed, it is removed,
+/// under the locks, from everything that refers to it in this way. So a reference that was read under a lock that
+/// guards it refers to a living object until that lock is given back. Every use follows this rule. It is also why the
+/// type is marked safe: the compiler cannot check the rule.
 ///
-/// Keys need no lock: `HeldKey` counts those with a name, and those without one are never freed.
+/// Keys need no lock: `HeldKey` retains keys with a name, and keys without a name are never freed.
 @usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Equatable {
@@ -15,7 +16,7 @@ struct Unretained<Object: AnyObject>: Equatable {
   @inline(__always)
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
-  /// Remakes a reference from `address`.
+  /// Recreates a reference from `address`.
   @inline(__always)
   init(address: UInt) {
     unsafe reference = .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
@@ -25,19 +26,19 @@ struct Unretained<Object: AnyObject>: Equatable {
   @inline(__always)
   var object: Object { unsafe reference.takeUnretainedValue() }
 
-  /// Reads the object without retaining it: for the hot path.
+  /// Reads the object without retaining it. This is for the hot path.
   @inline(__always)
   func read<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
     try unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
-  /// Counts a reference, which `release` has to take back.
+  /// Retains the object. `release` has to balance this.
   func retain() { unsafe _ = reference.retain() }
 
-  /// Takes back what `retain` counted.
+  /// Releases the object once, to balance `retain`.
   func release() { unsafe reference.release() }
 
-  /// The object's address, to tell it from others.
+  /// The object's address, which distinguishes it from other objects.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }
 
   @usableFromInline

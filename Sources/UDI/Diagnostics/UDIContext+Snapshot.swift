@@ -1,10 +1,11 @@
 extension UDIContext {
-  /// Takes a picture of this context and everything below it.
+  /// Returns a snapshot of this context and everything below it.
   ///
   /// - Returns: A value that holds no object.
   /// - Complexity: O(contexts and bindings).
   public func snapshot() -> UDISnapshot {
-    // Under the lock only what is needed is noted: objects are let go of, and texts made, after it.
+    // While the lock is held, only the necessary facts are collected. Objects are released and texts are made after
+    // that.
     let notes = change { node, garbage in
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []

@@ -1,13 +1,13 @@
 extension UDIExplanation: CustomStringConvertible {
-  /// The cause, on the first line; what to do; and what each context has.
+  /// The cause on the first line, then the advice, then what each context has.
   public var description: String {
     ([summary] + (advice.map { [$0] } ?? []) + details).joined(separator: "\n")
   }
 
-  /// The cause, in a line; and what cannot be known, where no records were kept.
+  /// The cause, in one line, and what is uncertain because nothing was recorded.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether the cause may be another one, of which there would be a record.
+  /// Whether there may be another cause, which only a record would have shown.
   private var isUncertain: Bool {
     guard !wasRecording else { return false }
     switch cause {
@@ -16,13 +16,13 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  /// What cannot be known, where that matters.
+  /// What is uncertain; nil if that makes no difference.
   var doubt: String? {
     isUncertain
-      ? "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know." : nil
+      ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
   }
 
-  /// The cause alone, in a line.
+  /// The cause alone, in one line.
   var decision: String {
     switch cause {
     case .found(let place): found(place)
@@ -56,29 +56,29 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is out of reach: it is registered in \(spell(place.path)), at \(site(place.finding)), and was looked for \(range)."
     case .inScope(let place, let scopePath):
       """
-      \(key) stands in the scope \(spell(scopePath)), which is closed to lookups from outside: registered in \(spell(place.path)), at \
-      \(site(place.finding)).
+      \(key) is in the scope \(spell(scopePath)), which is closed to lookups from outside: it is registered in \
+      \(spell(place.path)), at \(site(place.finding)).
       """
     case .unattached(let className):
-      "The \(className) that asks is attached to nothing, so AppContext was asked, which has no \(key)."
+      "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
     case .contextRemoved:
       """
-      No \(key) is registered \(range), and nothing is above: "\(oneLine(contextPath.first ?? ""))" was removed from its parent, or that is \
-      gone.
+      No \(key) is registered \(range), and there is nothing above: "\(oneLine(contextPath.first ?? ""))" was removed from its \
+      parent, or its parent is gone.
       """
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
-      "\(key) is kept, one instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and \(types.joined(separator: ", ")) cannot be compared."
     case .isolatedElsewhere(let actor):
-      "The factory of \(key) belongs to \(actor), and this lookup was elsewhere while nothing was made yet."
+      "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .notSendable:
       "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
     case .argumentNotSendable(let type):
       """
-      The factory of \(key) may run anywhere and so takes Sendable arguments; this lookup was compiled for arguments that need not be \
-      Sendable, and whether \(type) is cannot be told when the program runs.
+      The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments that need not be \
+      Sendable, and at run time nobody can know whether \(type) is Sendable.
       """
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
@@ -88,19 +88,19 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
-      "\(key) is served by the provider of \(made), but what that made does not conform to it."
-    case .contextGone: "The context is gone from which \(key) was to be looked up."
+      "\(key) is served by the provider of \(made), but what that provider made does not conform to it."
+    case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
 
-  /// What to do about it, in a line; nil where nothing is wrong.
+  /// What to do about it, in one line; nil if nothing is wrong.
   public var advice: String? {
     switch cause {
     case .found: nil
     case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
     case .dead:
       """
-      Hold it for as long as it is needed: a context holds what is bound only weakly. Or have the context own it: `provide` it.
+      Hold it for as long as it is needed: a context holds bound objects only weakly. Or have the context own it: `provide` it.
       """
     case .replaced:
       """
@@ -109,15 +109,15 @@ extension UDIExplanation: CustomStringConvertible {
     case .withdrawn:
       "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for the second."
     case .otherNames:
-      "Ask with the name it is registered under: names are exact, and what has one is never found without it."
+      "Look it up by the name that it is registered under: names are exact, and a dependency with a name is never found without it."
     case .otherType(let place) where place.finding.lifetime != nil:
       """
-      Ask for \(place.finding.typeName); or register it as \(typeName), or add `.implements` for \(typeName) to its registration: a \
+      Look up \(place.finding.typeName); or register it as \(typeName), or add `.implements` for \(typeName) to its registration: a \
       dependency is found under exactly the types that it was registered under.
       """
     case .otherType(let place):
       """
-      Ask for \(place.finding.typeName); or register it as \(typeName), too: a dependency is found under exactly the types that it was \
+      Look up \(place.finding.typeName); or register it as \(typeName), too: a dependency is found under exactly the types that it was \
       registered under.
       """
     case .outOfReach(let place): wayOut(place)
@@ -126,11 +126,11 @@ extension UDIExplanation: CustomStringConvertible {
       The factory was handed \(spell(contextPath)), which is outside. Register its provider in the scope, or link it from inside the scope \
       as `.unique` or `.graph`: those factories are handed the context that asks.
       """
-    case .inScope: "Link it from inside the scope; or register it above the scope, where everybody finds it."
+    case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       """
-      If one was bound, hold it for as long as it is needed: a context holds what is bound only weakly. If none was, provide or bind \
+      If one was bound, hold it for as long as it is needed: a context holds bound objects only weakly. If none was, provide or bind \
       one as \(typeName), or register a provider.
       """
     case .notRegistered:
@@ -145,13 +145,13 @@ extension UDIExplanation: CustomStringConvertible {
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .isolatedElsewhere:
       """
-      Await `obtain`, which makes it on its actor; what a factory of another actor takes has to be obtained before, and kept. If it can be \
+      Await `obtain`, which makes it on its actor. If a factory of another actor needs it, obtain it first, and keep it. If it can be \
       made anywhere, register it in a nonisolated function: a closure that is written in an actor's code belongs to that actor.
       """
     case .notSendable:
       """
-      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. The type \
-      counts as the compiler sees it: in generic code it is Sendable only where that is required.
+      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was registered as. What \
+      counts is what the compiler knows: in generic code, a type is Sendable only if the code requires that.
       """
     case .argumentNotSendable:
       """
@@ -159,11 +159,11 @@ extension UDIExplanation: CustomStringConvertible {
       that. Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, \
       nor private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
       """
-    case .factoryReturnedNil: "That means that there is none. To say why, have the factory throw an error instead."
+    case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle:
       "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, `.graph` for example."
-    case .notConvertible: "Say how in `implements(_:named:fileID:line:_:)`, which the compiler checks."
+    case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
     case .contextGone:
       """
       A provider made the object for that context, which owned it: keep the context for as long as you use what it owns.
@@ -191,17 +191,17 @@ extension UDIExplanation: CustomStringConvertible {
 
   private func wayOut(_ place: Place) -> String {
     if contextPath.starts(with: place.path) {
-      return "Look upwards for it: name `.lineage` or `.ancestors`, or make that the context's `search`."
+      return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
     }
     if isInFactory, place.path.starts(with: contextPath) {
       return """
-        While a factory runs, its context is searched upwards, so that nothing is made of what stands below and may end earlier. Register \
+        While a factory runs, lookups from its context go up, so that nothing is made from what is below and may end earlier. Register \
         the provider as `.unique` or `.graph`, whose factories are handed the context that asks; or register \(key) further up; or, if \
-        it is meant, have the factory say `search: .lineage`.
+        this is what you want, have the factory name `search: .lineage`.
         """
     }
     if place.path.starts(with: contextPath) {
-      return "Look downwards for it, `search: .descendants`, or bind it further up."
+      return "Search downwards, with `search: .descendants`, or bind it further up."
     }
     let shared = zip(contextPath, place.path).prefix { $0 == $1 }.map(\.0)
     return """
@@ -257,7 +257,7 @@ extension UDIExplanation {
     return "provider (\(finding.lifetime ?? ""))\(facts.isEmpty ? "" : ", \(facts.joined(separator: ", ")),")"
   }
 
-  /// With which arguments a factory failed, and when.
+  /// With which arguments a factory failed, and how long ago.
   private func circumstances(_ failure: Failure) -> String {
     let arguments = failure.argumentTypes.isEmpty ? "" : "with \(spell(arguments: failure.argumentTypes)), "
     return "\(arguments)\(describe(failure.age)) ago"
@@ -269,7 +269,7 @@ extension UDIExplanation {
     case ..<Duration.seconds(120): "\(duration.components.seconds) s"
     case ..<Duration.seconds(7200): "\(duration.components.seconds / 60) min"
     case ..<Duration.seconds(1_000_000_000): "\(duration.components.seconds / 3600) h"
-    // A decoded one may be longer than `components` can say: that stops the program.
+    // A decoded duration may be too long for `components`, which would stop the program.
     default: "a long time"
     }
   }
@@ -299,7 +299,7 @@ extension UDIExplanation {
   private func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
   }
-  /// How a binding was ended by another one.
+  /// How another binding ended this one.
   private func spell(endOf finding: Finding) -> String {
     let site = "\(finding.endFileID ?? "?"):\(finding.endLine ?? 0)"
     return finding.kind == .withdrawn ? "withdrawn by the bind at \(site)" : "replaced at \(site)"

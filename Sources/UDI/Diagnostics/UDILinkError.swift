@@ -1,17 +1,18 @@
 /// Why `require` found nothing, or why what it found could not be made.
 ///
-/// The first line of its description says what is missing and for whom. Then come the way from who asked to what is missing, what to do, and
-/// what each context had.
+/// The first line of its description says what is missing and for whom. Then come the chain from the one who asked to
+/// what is missing, what to do, and what each context had.
 public struct UDILinkError: Error, Sendable, Hashable {
-  /// What was missing, where it was looked for, and what was the matter.
+  /// What was missing, where it was looked for, and what went wrong.
   public let explanation: UDIExplanation
 
-  /// The way from who asked to what is missing, which is the last step. Each step needs the next one.
+  /// The chain from the one who asked to what is missing, which is the last step. Each step needs the next one.
   ///
-  /// In between are the providers whose factories asked in turn, and passed the error on.
+  /// In between are the providers whose factories asked in turn and passed the error on.
   public let chain: [Step]
 
-  /// The place of what was asked for among the parameters of an initialiser, until the provider of that adds its step.
+  /// The position of the dependency among the parameters of an initialiser, until the initialiser's provider adds its
+  /// step.
   let parameter: Int?
 
   init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
@@ -20,10 +21,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
     self.parameter = parameter
   }
 
-  /// What was the matter.
+  /// What went wrong.
   public var cause: UDIExplanation.Cause { explanation.cause }
 
-  /// One step of the way from who asked to what is missing.
+  /// One step of the chain from the one who asked to what is missing.
   public struct Step: Sendable, Hashable, Codable {
     /// What a step is.
     @nonexhaustive
@@ -32,24 +33,26 @@ public struct UDILinkError: Error, Sendable, Hashable {
       case object
       /// A provider whose factory asked for the next step.
       case provider
-      /// What was asked for last, and is missing.
+      /// The dependency that was asked for last, and is missing.
       case missing
     }
 
     /// What it is.
     public let kind: Kind
-    /// The class of the object, or the type that was asked for, as `String(reflecting:)` spells it.
+    /// The class of the object, or the requested type, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The name that was asked for, if any, as its description.
+    /// The requested name, if any, as its description.
     public let name: String?
-    /// The object's property that asked. Known of those declared with ``Required``, in debug builds.
+    /// The object's property that asked. It is known for properties that are declared with ``Required``, in debug
+    /// builds.
     public let property: String?
-    /// The place of the next step among the parameters of the initialiser that the provider was registered with, from 1. Nil for all others.
+    /// The position of the next step among the parameters of the initialiser that the provider was registered with,
+    /// from 1. Nil for all other steps.
     public let parameter: Int?
-    /// The file of the call or declaration by which the object asks, or of the provider's registration, as `#fileID` gives it. Nil for what is
-    /// registered nowhere.
+    /// The file of the call or declaration by which the object asks, or of the provider's registration, as `#fileID`
+    /// gives it. Nil if the dependency is registered nowhere.
     public let fileID: String?
-    /// The line of that, from 1.
+    /// The line of that call, declaration or registration, from 1.
     public let line: Int?
   }
 }
@@ -69,30 +72,30 @@ extension UDILinkError.Step: CustomStringConvertible {
 }
 
 extension UDILinkError: CustomStringConvertible {
-  /// What is missing and for whom, on the first line; the way there; what to do; and what each context had.
+  /// What is missing and for whom, on the first line; then the chain, the advice, and what each context had.
   public var description: String {
     ([summary, way, explanation.advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }
 
-  /// What is missing and for whom, in a line.
+  /// What is missing and for whom, in one line.
   var summary: String {
     [explanation.decision, demand, explanation.doubt].compactMap(\.self).joined(separator: " ")
   }
 
-  /// The same with the way there and what to do, for a message that is a single line.
+  /// The same with the chain and the advice, for a message on a single line.
   var message: String {
     [summary, way.map { "\($0)." }, explanation.advice].compactMap(\.self).joined(separator: " ")
   }
 
-  /// So many of those who need it are named one by one, the nearest first.
+  /// This many of those who need the dependency are named one by one, the nearest first.
   private static var namedOneByOne: Int { 4 }
-  /// So many steps are shown of a longer way at its beginning, and as many at its end.
+  /// Of a longer chain, this many steps are shown at its beginning, and as many at its end.
   private static var shownAtEachEnd: Int { 8 }
 
-  /// For whom it is needed.
+  /// Who needs the dependency.
   private var demand: String? {
     switch cause {
-    // They say it themselves.
+    // These causes already say it.
     case .cycle: return nil
     case .unattached where chain.count == 2: return nil
     default: break
@@ -107,7 +110,7 @@ extension UDILinkError: CustomStringConvertible {
     return "\(nearest), \(ends.joined(separator: ", "))."
   }
 
-  /// The way there, in a line; nil where nobody is known who asked.
+  /// The chain, in one line; nil if nobody is known who asked.
   private var way: String? {
     guard chain.count > 1 else { return nil }
     let steps = chain.map(\.description)

@@ -1,6 +1,7 @@
-/// Asking why as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Explain.swift`.
+/// Verbs that explain lookups on behalf of an object: from its effective context. Each has two overloads, see
+/// `UDIContext+Explain.swift`.
 extension UDIObject {
-  /// Explains what a lookup from the object's effective context gives, and why.
+  /// Explains what a lookup from the object's effective context finds, and why.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -16,7 +17,7 @@ extension UDIObject {
     }
   }
 
-  /// Explains what a lookup with arguments from the object's effective context gives, and why.
+  /// Explains what a lookup with arguments from the object's effective context finds, and why.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -75,7 +76,7 @@ extension UDIAttachment {
   @usableFromInline
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
-    // What a factory asked for was looked up from its context.
+    // A longer chain means that a factory asked, and so the lookup began at the factory's context.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
     return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)

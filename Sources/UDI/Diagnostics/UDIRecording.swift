@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Whether the library remembers bindings that are gone, so that a ``UDIExplanation`` can tell of them.
+/// Whether the library records bindings that are gone, so that a ``UDIExplanation`` can tell about them.
 ///
-/// While recording is on, a binding leaves a short record when its object has died, when another instance is bound in its place, and
-/// when it is withdrawn because its instance is bound in another context. The record says what was bound, in which context and where in the
-/// source; when it went; and which line replaced or withdrew it. Records keep no object and no context alive, and the oldest go when there
-/// are more than ``capacity``.
+/// While recording is on, a binding leaves a short record when its object has died, when another instance is bound in
+/// its place, and when it is withdrawn because its instance is bound in another context. The record says what was
+/// bound, in which context and where in the source, when it went, and which line replaced or withdrew it. Records keep
+/// no object and no context alive. If there are more than ``capacity``, the oldest are dropped.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost the same either way, down to
-/// the instruction; a `bind` costs a little more while it is on.
+/// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost exactly the same
+/// either way, down to the instruction. A `bind` costs a little more while recording is on.
 public enum UDIRecording {
   #if DEBUG
     private static let flag = Atomic<Bool>(true)
@@ -16,7 +16,7 @@ public enum UDIRecording {
     private static let flag = Atomic<Bool>(false)
   #endif
 
-  /// Whether bindings are recorded from now on. Turning it off also forgets all records.
+  /// Whether bindings are recorded from now on. Turning this off also deletes all records.
   public static var isOn: Bool {
     get { flag.load(ordering: .relaxed) }
     set {
@@ -25,6 +25,6 @@ public enum UDIRecording {
     }
   }
 
-  /// How many records are kept in all, whatever the number of contexts.
+  /// The maximum number of records, for all contexts together.
   public static var capacity: Int { 512 }
 }

@@ -2,8 +2,9 @@ import Synchronization
 
 /// Where misuse of the library is reported.
 ///
-/// There is one: the reporter of the task, if ``withReporter(_:operation:)`` set one, else the process's, ``process``. By
-/// default it writes to standard error in debug builds of the library, and nothing in release builds.
+/// Reports go to the task's reporter, if ``withReporter(_:operation:)`` set one, otherwise to the process's,
+/// ``process``. By default, that writes to standard error in debug builds of the library, and does nothing in release
+/// builds.
 ///
 /// ```swift
 /// UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { misuse in
@@ -11,8 +12,8 @@ import Synchronization
 /// }
 /// ```
 public struct UDIReporter: Sendable {
-  /// Whether use of an object that is attached to nothing is reported. A program that attaches all of its objects finds with it
-  /// the one that it forgot.
+  /// Whether the use of an object that is attached to nothing is reported. A program that attaches all of its objects
+  /// can thus find one that it forgot.
   public let reportsUnattachedUse: Bool
 
   private let body: @Sendable (UDIMisuse) -> Void
@@ -20,15 +21,15 @@ public struct UDIReporter: Sendable {
   /// Makes a reporter.
   ///
   /// - Parameters:
-  ///   - reportsUnattachedUse: Whether use of an object that is attached to nothing is reported.
-  ///   - report: Called for each misuse, on the thread that it happened on, with no lock held.
+  ///   - reportsUnattachedUse: Whether the use of an object that is attached to nothing is reported.
+  ///   - report: Called for each misuse, on the thread where it happened, while no lock is held.
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
     self.reportsUnattachedUse = reportsUnattachedUse
     body = report
     if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
-  /// Hands a misuse on to this reporter, for a reporter that is built on another one.
+  /// Passes a misuse on to this reporter. This is for a reporter that builds on another one.
   ///
   /// - Parameter misuse: What happened.
   public func forward(_ misuse: UDIMisuse) { body(misuse) }
@@ -39,11 +40,11 @@ public struct UDIReporter: Sendable {
   /// Reports nothing.
   public static let silent = UDIReporter { _ in }
 
-  /// The reporter of all code that runs outside of ``withReporter(_:operation:)``.
+  /// The reporter of all code that runs outside ``withReporter(_:operation:)``.
   public static var process: UDIReporter {
     get { lock.withLock { unsafe ofProcess } }
     set {
-      // The old one holds a closure of the user's: it leaves the lock before it is released.
+      // The old reporter holds a user's closure, so it is released after the lock.
       let old = lock.withLock {
         let old = unsafe ofProcess
         unsafe ofProcess = newValue
@@ -53,10 +54,10 @@ public struct UDIReporter: Sendable {
     }
   }
 
-  /// The reporter that a misuse here and now would go to.
+  /// The reporter that receives a misuse here and now.
   static var current: UDIReporter { ofTask ?? process }
 
-  /// Whether any reporter was ever made that wants to know of unattached use: else nobody need be asked.
+  /// Whether any reporter was ever made that reports unattached use. If not, no reporter needs to be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
@@ -74,10 +75,10 @@ public struct UDIReporter: Sendable {
   #endif
 }
 
-/// Runs an operation whose misuse of the library, and that of the tasks it starts, goes to a reporter of its own.
+/// Runs an operation. Misuse of the library by it, and by the tasks that it starts, goes to the given reporter.
 ///
 /// - Parameters:
-///   - reporter: The reporter for the time of the operation.
+///   - reporter: The reporter while the operation runs.
 ///   - operation: What to run.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
@@ -90,11 +91,12 @@ public func withReporter<Result, Failure: Error>(
   return try outcome.get()
 }
 
-/// Runs an asynchronous operation whose misuse of the library, and that of the tasks it starts, goes to a reporter of its own.
+/// Runs an asynchronous operation. Misuse of the library by it, and by the tasks that it starts, goes to the given
+/// reporter.
 ///
 /// - Parameters:
-///   - reporter: The reporter for the time of the operation.
-///   - operation: What to run; it stays on the caller's actor.
+///   - reporter: The reporter while the operation runs.
+///   - operation: The operation. It stays on the caller's actor.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(

@@ -1,13 +1,14 @@
 extension UDISnapshot: CustomStringConvertible {
-  /// The text tree, as ``text(depth:width:)`` gives it.
+  /// The text tree, as ``text(depth:width:)`` returns it.
   public var description: String { text() }
 
-  /// A text tree: contexts, what is bound in them, and what can be made.
+  /// Returns a text tree: contexts, what is bound in them, and what can be made.
   ///
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, the first included. What is below is counted.
-  ///   - width: How many children, and how many bindings and providers, to show of each context. The others are counted.
-  /// - Returns: Lines. More than 32 levels down they are indented no further, but begin with their level.
+  ///   - depth: How many levels of contexts to show, including the first. The contexts below are counted.
+  ///   - width: How many children, and how many bindings and providers, to show for each context. The others are
+  ///     counted.
+  /// - Returns: Lines. Below level 32 they are not indented further, but begin with their level.
   public func text(depth: Int = 16, width: Int = 32) -> String {
     var levels: [Int: Int] = [:]
     return Outline(self, depth: depth, width: width).lines.map { line in
@@ -26,12 +27,13 @@ extension UDISnapshot: CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// A diagram in the language of Mermaid (https://mermaid.js.org, "Flowcharts"): contexts as boxes, bindings as rounded ones on dotted
-  /// lines, providers as slanted ones.
+  /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"): contexts as boxes, bindings as
+  /// rounded boxes on dotted lines, providers as slanted boxes.
   ///
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, the first included. What is below is counted.
-  ///   - width: How many children, and how many bindings and providers, to show of each context. The others are counted.
+  ///   - depth: How many levels of contexts to show, including the first. The contexts below are counted.
+  ///   - width: How many children, and how many bindings and providers, to show for each context. The others are
+  ///     counted.
   /// - Returns: The text of a flowchart.
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
@@ -72,7 +74,7 @@ extension UDISnapshot: CustomStringConvertible {
     return all == children ? what : "\(what), \(all) with all below"
   }
 
-  /// A text as a label in quotes: what Mermaid or HTML would take for their own as entities.
+  /// A text as a quoted label: what Mermaid or HTML would interpret is replaced by entities.
   private static func escape(_ text: String) -> String {
     var escaped = ""
     for character in oneLine(text) {

@@ -1,7 +1,7 @@
-/// A context and everything below it at one moment: who is bound where, alive or dead, and what can be made.
+/// A context and everything below it at one moment: which objects are bound where, alive or dead, and what can be made.
 ///
-/// It is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored. Its
-/// description is a text tree:
+/// A snapshot is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored.
+/// Its description is a text tree:
 ///
 /// ```
 /// ▸ App
@@ -15,7 +15,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
   public struct Context: Sendable, Hashable, Codable {
     /// The context's tag.
     public let tag: String
-    /// The place of its parent in ``UDISnapshot/contexts``; nil for the first.
+    /// The index of its parent in ``UDISnapshot/contexts``; nil for the first.
     public let parent: Int?
     /// Whether it is a scope, which nobody outside can see into.
     public let isScope: Bool
@@ -35,7 +35,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let lifetime: String
     /// Whether it keeps an instance that it made without arguments.
     public let isMade: Bool
-    /// What the error said that its factory failed with the last time; nil if it has made something since, or never failed.
+    /// The message of the error with which its factory failed the last time; nil if it has made something since, or
+    /// never failed.
     public let lastFailure: String?
     /// The file of the call that registered it, as `#fileID` gives it.
     public let fileID: String
@@ -49,7 +50,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let typeName: String
     /// The name it is registered under, if any, as its description.
     public let name: String?
-    /// The class of the bound object; nil if that is dead.
+    /// The class of the bound object; nil if the object is dead.
     public let className: String?
     /// The file of the call that bound it, as `#fileID` gives it.
     public let fileID: String

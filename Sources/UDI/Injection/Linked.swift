@@ -8,19 +8,21 @@
 /// }
 /// ```
 ///
-/// What was found is held strongly. After the object was attached again, or detached, the next read lets go of it and looks anew. A miss
-/// is not kept. A value that is set, by a test for example, is given until nil is set, wherever the object is attached.
+/// The property holds what it found strongly. After the object was attached again, or detached, the next read releases
+/// that and looks the dependency up anew. If a lookup finds nothing, the next read tries again. If a value is set, by a
+/// test for example, the property returns it until nil is set, wherever the object is attached.
 ///
-/// Not in a `Sendable` class, whose properties cannot change: there write
+/// A `Sendable` class cannot have such a property, because its properties cannot change: there write
 /// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency> {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp when it was kept.
+  /// The attachment's stamp when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
+  /// read and write.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -33,7 +35,7 @@ public struct Linked<Dependency> {
     request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
-  /// Not to be used: the dependency comes from the object that the property is in.
+  /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
     message:
@@ -44,7 +46,7 @@ public struct Linked<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as a property of a class gives it.
+  /// The dependency, as the value of a property of a class.
   ///
   /// - Parameters:
   ///   - owner: The object that the property is in.
@@ -63,10 +65,10 @@ public struct Linked<Dependency> {
         owner[keyPath: storage].isOutOfDate(stamp)
       {
         let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-        // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+        // If the lookup itself, for example through a factory, has set or read the property, that value stands.
         if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }
-      // Read once more in any case: then the compiler need not count a reference to what the property holds anyway.
+      // The property is read again in any case: then the compiler need not retain what the property holds anyway.
       return owner[keyPath: storage].kept
     }
     set {
@@ -77,7 +79,7 @@ public struct Linked<Dependency> {
 }
 
 extension Linked where Dependency: Sendable {
-  /// Declares a dependency, to be used from anywhere.
+  /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -92,17 +94,17 @@ extension Linked where Dependency: Sendable {
 }
 
 extension Linked {
-  /// Whether there is nothing to give without a lookup. What was set is never out of date.
+  /// Whether a read needs a lookup. A value that was set is never out of date.
   @inlinable
   func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
 
-  // Inline, so that the key path becomes a plain access to the property.
+  // This is inlined, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)
   static func keep<Owner: UDIObject>(
     _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
   ) {
-    // The old value lives until the write is over: its `deinit` may touch the property.
+    // The old value stays alive until the write is over, because its `deinit` may touch the property.
     let old = owner[keyPath: storage].kept
     owner[keyPath: storage].kept = value
     owner[keyPath: storage].stamp = stamp
@@ -113,10 +115,10 @@ extension Linked {
 // MARK: - Mistakes
 
 extension Linked {
-  /// Not to be used: the value comes from a lookup.
+  /// Unavailable: the value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which there is not.
+  ///   - wrappedValue: An initial value, which the property cannot have.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take.
   @available(

@@ -1,16 +1,17 @@
-/// A dependency that is looked up from the object's own context at every read. Nothing is kept.
+/// A dependency that is looked up from the object's own context at every read. The property keeps nothing.
 ///
 /// ```swift
 /// @LinkedInLine var clock: (any Clock)?
 /// ```
 ///
-/// A value that is set, by a test, is given instead, and held, until nil is set.
+/// If a value is set, by a test for example, the property holds it and returns it until nil is set.
 @propertyWrapper
 public struct LinkedInLine<Dependency> {
   @usableFromInline var replacement: Dependency?
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
+  /// read and write.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -23,7 +24,7 @@ public struct LinkedInLine<Dependency> {
     request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
-  /// Not to be used: the dependency comes from the object that the property is in.
+  /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
     message:
@@ -34,7 +35,7 @@ public struct LinkedInLine<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as a property of a class gives it.
+  /// The dependency, as the value of a property of a class.
   ///
   /// - Parameters:
   ///   - owner: The object that the property is in.
@@ -64,7 +65,7 @@ public struct LinkedInLine<Dependency> {
 }
 
 extension LinkedInLine where Dependency: Sendable {
-  /// Declares a dependency, to be used from anywhere.
+  /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -81,10 +82,10 @@ extension LinkedInLine where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension LinkedInLine {
-  /// Not to be used: the value comes from a lookup.
+  /// Unavailable: the value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which there is not.
+  ///   - wrappedValue: An initial value, which the property cannot have.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take.
   @available(

@@ -1,21 +1,24 @@
-/// A dependency that must be there: looked up from the object's own context when it is first read, and kept as ``Linked`` keeps it.
+/// A dependency that must be there. It is looked up from the object's own context when it is first read, and kept in
+/// the same way as by ``Linked``.
 ///
 /// ```swift
 /// @Required var store: any Store
 /// ```
 ///
-/// Where it is missing the program stops, and says what was looked for, from where, and what is wrong. A value that is set is given from
-/// then on, wherever the object is attached.
+/// If it is missing, the program stops with a message that says what was looked for, from where, and what is wrong. If
+/// a value is set, the property returns it from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency> {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp when it was kept.
+  /// The attachment's stamp when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  // Disfavored, as the other one for all types is, so that an optional gets the deprecated overload at the end of this file.
+  // This and the other initialiser for all types are disfavored, so that an optional gets the deprecated overload at
+  // the end of this file.
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
+  /// read and write.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -29,7 +32,7 @@ public struct Required<Dependency> {
     request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
-  /// Not to be used: the dependency comes from the object that the property is in.
+  /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
     message:
@@ -40,7 +43,7 @@ public struct Required<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as a property of a class gives it.
+  /// The dependency, as the value of a property of a class.
   ///
   /// - Parameters:
   ///   - owner: The object that the property is in.
@@ -59,10 +62,10 @@ public struct Required<Dependency> {
         owner[keyPath: storage].isOutOfDate(stamp)
       {
         let found = owner[keyPath: storage].request.require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+        // If the lookup itself, for example through a factory, has set or read the property, that value stands.
         if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
       }
-      // Read once more in any case, as `Linked` does; nobody else can have changed it meanwhile.
+      // The property is read again in any case, as in `Linked`. Nobody else can have changed it since.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
@@ -73,7 +76,7 @@ public struct Required<Dependency> {
 }
 
 extension Required where Dependency: Sendable {
-  /// Declares a dependency, to be used from anywhere.
+  /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -89,17 +92,17 @@ extension Required where Dependency: Sendable {
 }
 
 extension Required {
-  /// Whether there is nothing to give without a lookup. What was set is never out of date.
+  /// Whether a read needs a lookup. A value that was set is never out of date.
   @inlinable
   func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
 
-  // Inline, so that the key path becomes a plain access to the property.
+  // This is inlined, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)
   static func keep<Owner: UDIObject>(
     _ value: Dependency, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Required>, _ stamp: UInt
   ) {
-    // The old value lives until the write is over: its `deinit` may touch the property.
+    // The old value stays alive until the write is over, because its `deinit` may touch the property.
     let old = owner[keyPath: storage].kept
     owner[keyPath: storage].kept = value
     owner[keyPath: storage].stamp = stamp
@@ -107,10 +110,10 @@ extension Required {
   }
 }
 
-// Deprecated and not unavailable: the compiler passes over what is unavailable where another overload fits, and an optional would be declared
-// without a word. `.ci/refused` checks it.
+// These are deprecated, not unavailable: the compiler skips unavailable overloads if another one fits, and then it
+// would accept an optional without a warning. `.ci/refused` checks this.
 extension Required {
-  /// Not to be used: what must be there is no optional.
+  /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -127,7 +130,7 @@ extension Required {
     request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
-  /// Not to be used: what must be there is no optional.
+  /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -148,10 +151,10 @@ extension Required {
 // MARK: - Mistakes
 
 extension Required {
-  /// Not to be used: the value comes from a lookup.
+  /// Unavailable: the value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which there is not.
+  ///   - wrappedValue: An initial value, which the property cannot have.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take.
   @available(

@@ -1,4 +1,4 @@
-/// The rules of a context for one type of object: which of their properties are to be filled, and with what.
+/// The rules of a context for one type of object: which properties to fill, and with what.
 ///
 /// Rules are for objects that cannot, or should not, ask for their dependencies themselves:
 ///
@@ -10,14 +10,15 @@
 /// context.inject(into: report)
 /// ```
 ///
-/// Rules add up: those for one type, those for a class and for its superclass, those for the protocols that a class conforms to,
-/// and those of a context and of all above it, the outermost context's first.
+/// Several rules can apply to one object: those for its class and for its superclasses, those for the protocols that
+/// the class conforms to, and those of a context and of all contexts above it, the outermost context's first.
 public struct UDIRules<Target> {
-  // Not `Sendable`, though what it holds is: with that the compiler would only warn of the `@preconcurrency` form of `inject` off the main
-  // actor, and now it refuses it. Nobody need hand rules on: `rules(for:)` gives them anywhere.
+  // This is not `Sendable`, although what it holds is. If it were, the compiler would only warn when the
+  // `@preconcurrency` form of `inject` is used off the main actor; as it is, the compiler refuses that. Nobody needs to
+  // pass rules on: `rules(for:)` returns them anywhere.
 
   private let context: UDIContext
-  /// Whether the compiler knew `Target` to be `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
+  /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not receive an `any P`.
   private let reach: Reach
 
   fileprivate init(_ context: UDIContext, _ reach: Reach) {
@@ -27,7 +28,7 @@ public struct UDIRules<Target> {
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
     let rule = Rule(reach, isOnMainActor: isOnMainActor) { object, context in
-      // From `Any`, which also asks whether the conformance can be used here.
+      // The cast is from `Any`, which also checks whether the conformance can be used here.
       guard let target = object as? Target else { return false }
       return apply(target, context)
     }
@@ -42,13 +43,14 @@ public struct UDIRules<Target> {
 }
 
 extension UDIRules {
-  /// Adds a property that is to be filled.
+  /// Adds a property to fill.
   ///
   /// - Parameters:
-  ///   - property: An optional property; it is read once before it is set. Where the dependency is missing it is left as it is.
+  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, it stays as it
+  ///     is.
   ///   - name: The name the dependency is registered under, if any.
   ///   - search: The direction to take; by default that of the context that the rule is applied in.
-  /// - Returns: The same rules, to go on with.
+  /// - Returns: The same rules, so that calls can be chained.
   @discardableResult
   public func inject<Dependency: Sendable>(
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
@@ -57,31 +59,34 @@ extension UDIRules {
     add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
-  /// Adds a property that is to be filled, where it or the dependency belongs to the main actor; the rule is applied there only.
+  /// Adds a property to fill, if the property or the dependency belongs to the main actor. The rule is applied only
+  /// there.
   ///
   /// - Parameters:
-  ///   - property: An optional property; it is read once before it is set. Where the dependency is missing it is left as it is.
+  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, it stays as it
+  ///     is.
   ///   - name: The name the dependency is registered under, if any.
   ///   - search: The direction to take; by default that of the context that the rule is applied in.
-  /// - Returns: The same rules, to go on with.
+  /// - Returns: The same rules, so that calls can be chained.
   @preconcurrency @MainActor
   @discardableResult
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
     Reach.mainActor.assertIsolation(Dependency.self)
-    // The path may hold a subscript's arguments.
+    // The key path may hold a subscript's arguments.
     let property = ActorOwned(onMainActor: property)
     return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
-  /// Adds a block that fills what it wants. One that was written in main-actor code is applied on the main actor only.
+  /// Adds a block that fills what it wants. A block that was written in main-actor code is applied only on the main
+  /// actor.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, and is given in main-actor code, counts as the
-  ///     main actor's; pass nil if it can be called anywhere.
-  ///   - block: Gets the object, and the context that the rule is applied in.
-  /// - Returns: The same rules, to go on with.
+  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, but is passed in
+  ///     main-actor code, counts as belonging to the main actor; pass nil if it can be called anywhere.
+  ///   - block: Receives the object, and the context in which the rule is applied.
+  /// - Returns: The same rules, so that calls can be chained.
   /// - Precondition: The block belongs to the main actor or to none.
   @discardableResult
   public func inject(
@@ -102,13 +107,13 @@ extension UDIRules {
     }
   }
 
-  // Static: a closure that held these rules would hold their context, which holds the closure.
+  // This is static because a closure that held these rules would hold their context, which holds the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Bool {
     guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
-    // Keeps the old value alive until the write is over: its `deinit` may touch the property.
+    // This keeps the old value alive until the write is over, because its `deinit` may touch the property.
     let old = target[keyPath: property]
     target[keyPath: property] = found
     withExtendedLifetime(old) {}
@@ -117,36 +122,36 @@ extension UDIRules {
 }
 
 extension UDIContext {
-  /// Begins or goes on with the rules for a class, or for all classes that conform to a protocol.
+  /// Returns the rules for a class, or for all classes that conform to a protocol, so that you can add to them.
   ///
-  /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
-  /// - Returns: The rules, to add to.
+  /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
+  /// - Returns: The rules.
   public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
 
-  /// Begins or goes on with the rules for a class, or for a protocol, that is not `Sendable`; otherwise the same.
+  /// The same for a class or a protocol that is not `Sendable`.
   ///
-  /// - Parameter type: The class; or the protocol, which is bound to classes: `(any Printing).self`.
-  /// - Returns: The rules, to add to.
+  /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
+  /// - Returns: The rules.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
-  /// Applies the rules of this context and of all above it to a `Sendable` object, the outermost context's first. What they need is
-  /// looked up from this context.
+  /// Applies the rules of this context and of all contexts above it to a `Sendable` object, the outermost context's
+  /// first. Their dependencies are looked up from this context.
   ///
-  /// Rules of the main actor are left out elsewhere. Set-up blocks of these contexts run before.
+  /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to it are skipped.
   ///
   /// - Parameter object: The object.
-  /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
-  /// - Complexity: O(levels, and rules of this context and of those above it).
+  /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
+  /// - Complexity: O(levels, and rules of this context and of the contexts above it).
   @discardableResult
   public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
-  /// Applies the rules of this context and of all above it to an object that is not `Sendable`, on the main actor; otherwise the same.
+  /// The same for an object that is not `Sendable`, on the main actor.
   ///
-  /// The object may get what belongs to the main actor, and so has to stay there.
+  /// The object may receive what belongs to the main actor, and so has to stay there.
   ///
   /// - Parameter object: The object.
-  /// - Returns: How many of the rules were applied: properties that were filled, and blocks that were called.
-  /// - Complexity: O(levels, and rules of this context and of those above it).
+  /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
+  /// - Complexity: O(levels, and rules of this context and of the contexts above it).
   @preconcurrency @MainActor
   @discardableResult
   public func inject(into object: AnyObject) -> Int {
@@ -175,11 +180,11 @@ extension UDIContext {
 
 /// A rule, without its type.
 final class Rule: @unchecked Sendable {
-  // Unchecked: constants; where the closure may run is what `isOnMainActor` says.
+  // Unchecked: these are constants. `isOnMainActor` says where the closure may run.
   let isOnMainActor: Bool
-  /// Whether its target is `Sendable`, as far as the compiler knew.
+  /// Whether the compiler knew that the target is `Sendable`.
   let reach: Reach
-  /// Applies the rule if the object is of its type, and says whether it filled something.
+  /// Applies the rule if the object is of its type, and returns whether it was applied.
   let apply: (Any, UDIContext) -> Bool
 
   init(_ reach: Reach, isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
@@ -189,7 +194,7 @@ final class Rule: @unchecked Sendable {
   }
 }
 
-/// The rules of a context: behind a reference, because few contexts have some.
+/// The rules of a context. They are behind a reference because few contexts have any.
 final class RuleBook: @unchecked Sendable {
   // Unchecked: guarded by the tree lock.
   var rules: [Rule] = []

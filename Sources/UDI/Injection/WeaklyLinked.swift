@@ -1,19 +1,21 @@
-/// A dependency that is looked up from the object's own context when it is first read, and kept weakly: when it died, or the object
-/// was attached again, the next read looks it up anew.
+/// A dependency that is looked up from the object's own context when it is first read, and kept weakly. After the
+/// dependency has died, or the object was attached again, the next read looks it up anew.
 ///
 /// ```swift
 /// @WeaklyLinked var delegate: (any Delegate)?
 /// ```
 ///
-/// A value that is set is kept weakly, too, wherever the object is attached. A value that is no class instance, which only a provider can give, is not kept at all.
+/// If a value is set, the property keeps it weakly, too, wherever the object is attached. A value that is not a class
+/// instance can come only from a provider, and is not kept at all.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
-  /// The attachment's stamp when it was kept.
+  /// The attachment's stamp when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`: for the main actor alone, which is checked whenever it is read or set.
+  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
+  /// read and write.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -26,7 +28,7 @@ public struct WeaklyLinked<Dependency> {
     request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
   }
 
-  /// Not to be used: the dependency comes from the object that the property is in.
+  /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
     message:
@@ -37,7 +39,7 @@ public struct WeaklyLinked<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as a property of a class gives it.
+  /// The dependency, as the value of a property of a class.
   ///
   /// - Parameters:
   ///   - owner: The object that the property is in.
@@ -54,7 +56,7 @@ public struct WeaklyLinked<Dependency> {
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-      // Unless the lookup itself, by a factory perhaps, has set or read the property: then that stands.
+      // If the lookup itself, for example through a factory, has set or read the property, that value stands.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       keep(found, owner, storage, stamp)
       return found
@@ -67,7 +69,7 @@ public struct WeaklyLinked<Dependency> {
 }
 
 extension WeaklyLinked where Dependency: Sendable {
-  /// Declares a dependency, to be used from anywhere.
+  /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -82,14 +84,14 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
-  /// What there is to give without a lookup. What was set is never out of date, but it may be dead.
+  /// What a read returns without a lookup. A value that was set is never out of date, but it may be dead.
   @inlinable
   @inline(__always)
   func current(_ now: UInt) -> Dependency? {
     stamp == now || stamp == LinkRequest.pinned ? kept?.load(as: Dependency.self) : nil
   }
 
-  // Inline, so that the key path becomes a plain access to the property.
+  // This is inlined, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)
   static func keep<Owner: UDIObject>(
@@ -106,10 +108,10 @@ extension WeaklyLinked {
 // MARK: - Mistakes
 
 extension WeaklyLinked {
-  /// Not to be used: the value comes from a lookup.
+  /// Unavailable: the value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which there is not.
+  ///   - wrappedValue: An initial value, which the property cannot have.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take.
   @available(

@@ -1,55 +1,59 @@
-// Public, because reads of linked properties are compiled in the caller's module and look at the stamp.
+// This import is public because reads of linked properties are compiled in the caller's module and read the stamp.
 public import Synchronization
 
-/// What an object stores to take part in the tree: which context it is attached to, and what it has bound.
+/// What an object stores to take part in the tree: the context that it is attached to, and what it has bound.
 ///
 /// ```swift
 /// let _attachedContext = UDIAttachment()
 /// ```
 ///
-/// That line is all. The property must be stored, and each object needs one of its own. When the object dies its attachment does,
-/// and takes the object's bindings out of the tree at once.
+/// Nothing else is needed. The property must be stored, and each object needs its own attachment. When the object dies,
+/// its attachment dies with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
   let lock = Lock()
-  /// Guarded by `lock`. Held strongly: a context never holds a bound object that way, so there is no cycle.
+  /// Guarded by `lock`. The context is held strongly. A context never holds a bound object strongly, so there is no
+  /// cycle.
   private nonisolated(unsafe) var attached: UDIContext?
-  /// Guarded by `lock`: the node of `attached`, which is there as long as that is held.
+  /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
   private nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`. The context instead, where holding it would make a cycle, because it leads to the object's owner.
+  /// Guarded by `lock`. This refers to the context instead, if holding it would make a cycle because it leads to the
+  /// object's owner.
   private nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Guarded by `lock`: whether `attachedWeakly` was set, which may be nil by now.
+  /// Guarded by `lock`: whether `attachedWeakly` was set. It may be nil by now.
   private nonisolated(unsafe) var isWeak = false
-  /// Guarded by `lock`: the search of the context that was stored last, which is told when that is gone.
+  /// Guarded by `lock`: the search of the context that was stored last, for explanations when the context is gone.
   private nonisolated(unsafe) var storedSearch = UDISearch.lineage
-  /// Guarded by the tree lock: whether a look for a watcher attached the object, see `ChangeKind`.
+  /// Guarded by the tree lock: whether a watcher's lookup attached the object, see `ChangeKind`.
   private nonisolated(unsafe) var comesFromLook = false
-  /// Guarded by `lock`: the contexts that own the object, each of them once: mostly the one whose provider made it.
+  /// Guarded by `lock`: the contexts that own the object, each listed once. Usually this is the one whose provider made
+  /// it.
   private(set) nonisolated(unsafe) var owners: [Owner] = []
 
   struct Owner {
     weak var context: UDIContext?
   }
 
-  /// The object's address, once it was attached or bound; 0 before.
+  /// The object's address, as soon as it has been attached or bound; 0 before.
   ///
-  /// Written while the object is alive, so its `deinit` sees it.
+  /// It is written while the object is alive, so the `deinit` here sees it.
   private let owner = Atomic<UInt>(0)
 
-  /// Rises with each attachment, from 1 on: what was linked under another one is out of date.
+  /// A number that rises with each attachment, beginning at 1. What was linked under an earlier number is out of date.
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
-  /// Guarded by the tree lock: bindings of other instances that the object made.
+  /// Guarded by the tree lock: bindings that the object made of other instances.
   private nonisolated(unsafe) var helpers = CompactTable<HelperEntry>()
 
-  /// Whether the process has made any attachment yet. While it has not, no object takes part in the tree, and nobody has to ask an object's class
-  /// whether it does: the first time, the runtime goes through all conformances of the program for that.
+  /// Whether the process has made any attachment yet. Until it has, no object takes part in the tree, and there is no
+  /// need to check whether an object's class does. The first such check makes the runtime go through all conformances
+  /// of the program.
   static var areInUse: Bool { inUse.load(ordering: .relaxed) }
   private static let inUse = Atomic<Bool>(false)
 
-  /// Makes the attachment of a new object, attached to nothing.
+  /// Makes an attachment for a new object, which is attached to nothing.
   public init() {
-    // Whoever is handed the object sees this, too: handing it over orders the two.
+    // Any thread that receives the object sees this store, too, because handing the object over orders the two.
     if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
   }
 
@@ -58,14 +62,14 @@ public final class UDIAttachment: Sendable {
     Tree.change { garbage in
       noteHolding(false)
       withdraw(where: { _ in true }, &garbage)
-      // What a context's `bind` registered of the object goes with it, too.
+      // The bindings of the object that a context's `bind` made go with it, too.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
     }
   }
 
-  /// Notes whose attachment it is.
+  /// Records whose attachment this is.
   ///
-  /// - Precondition: It is not another object's.
+  /// - Precondition: It is not the attachment of another object.
   @inline(__always)
   func remember(owner address: UInt) {
     let known = owner.load(ordering: .relaxed)
@@ -78,7 +82,7 @@ public final class UDIAttachment: Sendable {
   private func refuseSharing() -> Never {
     fatalError(
       """
-      two objects share one UDIAttachment, so what the one links and binds would be the other's: have each store one of its own, by \
+      two objects share one UDIAttachment, so each would link and bind for the other. Let each object store its own: \
       `let _attachedContext = UDIAttachment()`
       """)
   }
@@ -92,7 +96,7 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The same, but nil where the object does not hold it.
+  /// The same, or nil if the object does not hold it.
   var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.
@@ -101,12 +105,12 @@ extension UDIAttachment {
   enum State {
     case attached(UDIContext)
     case none
-    /// The context is gone, or on its way.
+    /// The context is gone, or about to go.
     case gone
   }
 
   var state: State {
-    // A reference from a weak one may be the last, so it leaves the lock.
+    // A reference that was loaded from a weak one may be the last, so it is passed out of the lock.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }
@@ -114,10 +118,10 @@ extension UDIAttachment {
     }
   }
 
-  /// Attaches an object that a provider has, unless it is attached to a context already. Under the tree lock.
+  /// Attaches an object that a provider has, unless it is already attached to a context. Under the tree lock.
   ///
-  /// - Parameter isOwned: Whether the context owns it.
-  /// - Returns: Whether it has been attached, and so is to be told.
+  /// - Parameter isOwned: Whether the context owns the object.
+  /// - Returns: Whether the object has been attached, so that its hook has to be called.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
@@ -133,12 +137,12 @@ extension UDIAttachment {
     return true
   }
 
-  /// Attaches to another context, or to none, and withdraws what the object bound until now.
+  /// Attaches the object to another context, or to none, and withdraws what the object has bound so far.
   ///
   /// - Parameters:
-  ///   - object: The object whose attachment it is.
-  ///   - context: The context to attach to. What `multiBind` bound stays then; nil withdraws that, too.
-  ///   - site: The call, or the registration, that leads to it, if known.
+  ///   - object: The object whose attachment this is.
+  ///   - context: The context to attach to; then bindings made by `multiBind` stay. Nil withdraws these, too.
+  ///   - site: The call, or the registration, that led to this, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
@@ -152,19 +156,19 @@ extension UDIAttachment {
     attachments.add(1, ordering: .relaxed)
   }
 
-  /// Notes that a context owns the object. From then on the object holds neither that context nor one above it, wherever they are
-  /// moved. Under the tree lock.
+  /// Records that a context owns the object. From then on, the object holds neither that context nor a context above
+  /// it, wherever these are moved. Under the tree lock.
   private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
     Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-    // Loaded from weak references, and so perhaps the last ones.
+    // These were loaded from weak references, and so may be the last references.
     for owner in alive { garbage.add(owner) }
     storeAgain(&garbage)
   }
 
-  /// Stores the context, weakly if it leads to the one that owns the object. Under the tree lock.
+  /// Stores the context, weakly if it leads to one that owns the object. Under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false
@@ -188,11 +192,12 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
-  /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached by its factory, or
-  /// later, to a context that does not lead to its owner; few programs have one. An attachment that dies takes itself out.
+  /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached, by
+  /// its factory or later, to a context that does not lead to its owner; few programs have one. An attachment that dies
+  /// removes itself.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<HoldingEntry>()
 
-  /// Notes whether the object is owned and holds a context. Under the tree lock.
+  /// Records whether the object is owned and holds a context. Under the tree lock.
   private func noteHolding(_ holds: Bool) {
     let entry = HoldingEntry(attachment: Unretained(self))
     if holds {
@@ -202,8 +207,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Has owned objects let go of contexts that have come to lead to their owners, and so would keep the objects alive for ever.
-  /// Under the tree lock, after a context was moved.
+  /// Makes owned objects release contexts that now lead to their owners and so would keep the objects alive for ever.
+  /// Called under the tree lock, after a context was moved.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
     var all: [Unretained<UDIAttachment>] = []
@@ -211,20 +216,22 @@ extension UDIAttachment {
     for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
   }
 
-  /// Holds its context weakly if that leads to the owner by now. Under the tree lock.
+  /// Makes the object hold its context weakly if this now leads to the object's owner. Under the tree lock.
   private func storeAgain(_ garbage: inout Garbage) {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)
     garbage.add(present)
   }
 
-  /// Looks something up in the node of the attached context. The context is not retained: it cannot go while the lock is held.
+  /// Looks something up in the node of the attached context. The context is not retained: it cannot go while the lock
+  /// is held.
   ///
-  /// That serves the row "object.linkInLine" of the benchmarks with 150 of 505 instructions: a context that has providers is referred to
-  /// weakly, too, and retaining such an object is slow.
+  /// This serves the row "object.linkInLine" of the benchmarks with 150 of 505 instructions: there are weak references
+  /// to a context that has providers, and retaining such an object is slow.
   ///
-  /// - Parameter attempt: Calls no code of the user's.
-  /// - Returns: The answer, and for `provided` the context; `dead` where the object holds no context.
+  /// - Parameter attempt: The lookup. It runs no user code.
+  /// - Returns: The answer; also the context, if the answer is `provided`. The answer is `dead` if the object holds no
+  ///   context.
   @inline(__always)
   func attempt(_ attempt: (Node) -> LookupAnswer) -> (LookupAnswer, UDIContext?) {
     lock.lock()
@@ -233,7 +240,7 @@ extension UDIAttachment {
       return (.dead, nil)
     }
     let answer = attempt(node)
-    // Whoever makes an instance needs the context after the lock was given back.
+    // The caller needs the context to make the instance, after the lock has been given back.
     let context: UDIContext? = if case .provided = answer { unsafe attached } else { nil }
     lock.unlock()
     return (answer, context)
@@ -243,23 +250,23 @@ extension UDIAttachment {
 // MARK: - What the object has bound
 
 extension UDIAttachment {
-  /// Binds in a context, or where that is nil in the one the object is attached to at that moment.
+  /// Binds in a context, or, if that is nil, in the context that the object is attached to at that moment.
   ///
-  /// - Returns: Whether there was one: the context that owned the object may be gone.
+  /// - Returns: Whether there was a context: the context that owned the object may be gone.
   func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
     return Tree.change { garbage in
-      // Read under the lock, so that an attachment elsewhere comes before or after the whole bind.
+      // This is read under the lock, so that attaching the object elsewhere comes before or after the whole bind.
       let target: UDIContext
       switch context.map(State.attached) ?? state {
       case .attached(let context): target = context
       case .none: target = AppContext
       case .gone: return false
       }
-      // It may bind itself later, too, when the look is over.
+      // The object may also bind itself later, when the watcher's lookup is over.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
@@ -267,7 +274,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Takes back what the object bound under a key, in whichever contexts.
+  /// Withdraws what the object bound under a key, in all contexts.
   func unbind(_ key: KeyIdentity) -> Bool {
     Tree.change { garbage in
       withdraw(where: { $0.key === key }, &garbage)
@@ -286,10 +293,10 @@ extension UDIAttachment {
     return !made.isEmpty
   }
 
-  /// A binding of another instance that this object made is in the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, is now in the tree. Under the tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(HelperEntry(binding: Unretained(helper))) }
 
-  /// A binding of another instance that this object made leaves the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, leaves the tree. Under the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(HelperEntry(binding: Unretained(helper)).key) }
 }
 
@@ -306,7 +313,7 @@ private struct HelperEntry: CompactTableElement {
 }
 
 extension UDIContext {
-  /// Whether it is another context or above that. Under the tree lock.
+  /// Whether this context is the other one or above it. Under the tree lock.
   fileprivate func leads(to other: UDIContext) -> Bool {
     withNode { node in
       other.withNode { other in

@@ -1,20 +1,21 @@
-/// Binding as an object does it: in its effective context, and under its own name, so that what it bound goes when it
-/// is detached or dies. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Verbs that bind on behalf of an object: in its effective context, and as its own bindings, so that they go when it
+/// is detached or dies. Each has two overloads, see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Registers an instance, mostly `self`, in the object's effective context, weakly, and withdraws the same instance under the
-  /// same key from every other context.
+  /// Registers an instance, usually `self`, weakly in the object's effective context, and withdraws the same instance
+  /// under the same key from every other context.
   ///
-  /// What was bound under the key there is replaced.
+  /// What was bound there under the key is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
+  ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes; and O(bindings of the instance), to withdraw.
+  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) for
+  ///   withdrawing it.
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -26,14 +27,16 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance as well: nothing is withdrawn elsewhere, and it stays when the object is attached elsewhere. What was bound under
+  /// Registers an instance in addition to its other bindings.
+  ///
+  /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound under
   /// the same key in these contexts is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells apart several dependencies of one type.
-  ///   - contexts: Where to register it; nil for the object's effective context.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - contexts: The contexts to register it in; nil for the object's effective context.
   ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -50,14 +53,15 @@ extension UDIObject {
     }
   }
 
-  /// Takes back what this object bound under a key, wherever that is.
+  /// Withdraws what this object bound under a key, in all contexts.
   ///
-  /// What somebody else bound under it since, a successor for example, stays: so this is safe in a `deinit`.
+  /// What somebody else has bound under the key since then stays, for example a successor. So this is safe in a
+  /// `deinit`.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
-  /// - Returns: Whether there was something to take back.
+  /// - Returns: Whether there was something to withdraw.
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level whose answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
@@ -81,7 +85,8 @@ extension UDIObject {
     }
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``multiBind(_:as:named:in:metadata:fileID:line:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``multiBind(_:as:named:in:metadata:fileID:line:)``.
   @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,

@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Linking as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`. Of the forms of
-/// `require` that leave the type to the place, see `UDIContext+Link.swift`, one is disfavored.
+/// Verbs that link on behalf of an object: from its effective context. Each has two overloads, see
+/// `UDIContext+Bind.swift`. Two forms of `require` infer the type from the place; one of them is disfavored, see
+/// `UDIContext+Link.swift`.
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
   ///
-  /// Prefer this form to the one with `&`: that holds exclusive access to the property during the whole call, so that anything
-  /// which touches the property meanwhile, the `deinit` of its old value for example, stops the process.
+  /// Prefer this form to the one with `&`. That one holds exclusive access to the property during the whole call, so
+  /// anything that touches the property meanwhile stops the process: the `deinit` of its old value, for example.
   ///
   /// - Parameters:
   ///   - property: An optional property of the object. It is set to what the lookup finds, or to nil.
@@ -14,7 +15,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: Whether it was found.
+  /// - Returns: Whether the dependency was found.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   @discardableResult
@@ -27,16 +28,16 @@ extension UDIObject {
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
   ///
-  /// For actors, which cannot form the key path, and for local variables; otherwise prefer `link(\.clock)`, whose
-  /// documentation says why.
+  /// This form is for actors, which cannot form the key path, and for local variables. Otherwise prefer
+  /// `link(\.clock)`, whose documentation says why.
   ///
   /// - Parameters:
-  ///   - property: Set to what the lookup finds, or to nil; only after the lookup is over.
+  ///   - property: Set to what the lookup finds, or to nil, but only after the lookup is over.
   ///   - name: The name the dependency is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: Whether it was found.
+  /// - Returns: Whether the dependency was found.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   @discardableResult
@@ -48,7 +49,7 @@ extension UDIObject {
     return property != nil
   }
 
-  /// Looks up a dependency to use it at once: `linkInLine((any Clock).self)?.now`. Nothing is kept.
+  /// Looks up a dependency for immediate use: `linkInLine((any Clock).self)?.now`. Nothing is kept.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -56,7 +57,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now; nil if there is nothing.
+  /// - Returns: The first dependency in search order, whether it is bound, kept or made now; nil if there is nothing.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
@@ -74,8 +75,8 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
@@ -85,15 +86,16 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, of the type that the place it is for has: `editor = try Editor(store: require())`.
+  /// Looks up a dependency that must be there, and infers its type from the place:
+  /// `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @_disfavoredOverload
   @inlinable
@@ -103,15 +105,16 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, for a place that is optional: it is not the optional that is asked for.
+  /// Looks up a dependency that must be there, for an optional place: the type looked up is the one inside the
+  /// optional.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order, bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or it cannot be made; what its factory throws.
+  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
   /// - Complexity: As ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
@@ -120,14 +123,14 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up every live dependency of a type, whatever its name.
+  /// Looks up every live dependency of a type, under any name.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; within a context in the order of registration.
+  /// - Returns: What is bound, kept or made now, in search order; within a context, in the order of registration.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -136,15 +139,15 @@ extension UDIObject {
     lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
   }
 
-  /// Looks up every live dependency of a type with one name, or, for a name of nil, without one.
+  /// Looks up every live dependency of a type with one name; if the name is nil, those without a name.
   ///
   /// - Parameters:
   ///   - type: The type they are registered under.
-  ///   - name: Their name.
+  ///   - name: Their name, or nil for those without one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; at most one of each context.
+  /// - Returns: What is bound, kept or made now, in search order; at most one from each context.
   /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -206,7 +209,8 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable` and an optional place, on the main actor; see ``require(named:search:fileID:line:)``.
+  /// The same for a type that is not `Sendable` and for an optional place, on the main actor; see
+  /// ``require(named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -234,7 +238,7 @@ extension UDIObject {
 
 // MARK: - Where link was meant to be linkInLine
 
-/// On objects the verb that returns a dependency is `linkInLine`; `link` keeps it in a property.
+/// On objects, the verb that returns a dependency is `linkInLine`, and `link` keeps it in a property.
 extension UDIObject {
   /// Unavailable: objects have `linkInLine`.
   @available(*, unavailable, renamed: "linkInLine")
@@ -289,7 +293,7 @@ extension UDIObject {
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {
-    // Keeps the old value alive until the write is over: its `deinit` may touch the property.
+    // This keeps the old value alive until the write is over, because its `deinit` may touch the property.
     let old = self[keyPath: property]
     self[keyPath: property] = found
     withExtendedLifetime(old) {}
@@ -318,16 +322,16 @@ extension UDIObject {
 }
 
 extension UDIAttachment {
-  /// Looks a dependency up for the object.
+  /// Looks up a dependency for the object.
   ///
-  /// - Parameter memory: An optional of the type, which is nil, and stays nil where nothing is found.
+  /// - Parameter memory: Memory with an optional of the type, which is nil, and stays nil if nothing is found.
   @inlinable
   @inline(__always)
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
-    // Two functions, as a context has.
+    // There are two functions, as for a context.
     guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
     unsafe find(type, named: name, reach, search, site, owner, into: memory)
   }
@@ -352,9 +356,10 @@ extension UDIAttachment {
     unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
   }
 
-  /// Looks up what the object must have.
+  /// Looks up a dependency that must be there.
   ///
-  /// - Parameter memory: An optional of the type, which is nil; if this does not throw it holds the dependency afterwards.
+  /// - Parameter memory: Memory with an optional of the type, which is nil. If this does not throw, it holds the
+  ///   dependency afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @usableFromInline
   func findOrThrow(
@@ -375,7 +380,7 @@ extension UDIAttachment {
     return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
   }
 
-  /// Does what is left to do after an attempt that has not written what it found.
+  /// Completes a lookup after an attempt that has not written what it found.
   ///
   /// - Parameter context: The attached context, if there is an entry that has to make the instance.
   @inline(never)
@@ -399,7 +404,7 @@ extension UDIAttachment {
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) throws {
-    // One that is not of the type after all is looked up again, for the error.
+    // If the object does not conform to the type after all, it is looked up again, for the error.
     if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
     do {
       if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }
@@ -412,7 +417,7 @@ extension UDIAttachment {
     }
   }
 
-  /// The effective context. That it is none that the object is attached to, or that there is none any more, is reported.
+  /// The effective context. This reports if the object is attached to nothing, or if its context is gone.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
@@ -420,7 +425,7 @@ extension UDIAttachment {
     effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
   }
 
-  /// The effective context: the attached one, else `AppContext`; nil, and reported, if the attached one is gone.
+  /// The effective context: the attached one, otherwise `AppContext`; nil, and a report, if the attached one is gone.
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
   ) -> UDIContext? {
@@ -440,7 +445,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Reports that a verb was used while the object is attached to nothing, to a reporter that wants to know.
+  /// Reports that a verb was used while the object is attached to nothing, if the reporter wants to know.
   private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current
@@ -453,7 +458,7 @@ extension UDIAttachment {
       """, at: site)
   }
 
-  /// The error that says that the attached context is gone.
+  /// The error of a lookup whose attached context is gone.
   @usableFromInline
   func goneError(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker

@@ -13,29 +13,30 @@
 /// window.screen = Screen().attached(to: context)   // the window holds the screen; the context does not
 /// ```
 ///
-/// Plain classes conform in this way, and so do `Sendable` final classes. A `@MainActor` class declares
-/// `@MainActor UDIObject`, or plain `UDIObject` in a module whose default isolation is the main actor. An actor writes
+/// Plain classes and `Sendable` final classes conform in this way. A `@MainActor` class declares
+/// `@MainActor UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
-/// An object holds the context that it is attached to strongly; a context never holds what is bound in it. (What a provider made,
-/// and its context owns, refers to that context weakly instead.) Every verb works from the
-/// object's *effective context*: the one it is attached to, or ``AppContext`` while it is attached to none.
+/// An object strongly holds the context that it is attached to; a context never strongly holds what is bound in it. (If
+/// a provider made an object and its context owns the object, the object refers to that context weakly.) Every verb
+/// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it is
+/// attached to none.
 public protocol UDIObject: AnyObject {
   /// The object's attachment. Store it: `let _attachedContext = UDIAttachment()`.
   var _attachedContext: UDIAttachment { get }
 
-  /// Called when the object was attached to a context: here it links what it needs and binds what it offers.
+  /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.
   ///
-  /// There is no default, so that a subclass that wants a hook of its own cannot forget the `override`.
+  /// There is no default implementation, so that a subclass that wants its own hook cannot forget the `override`.
   func didAttachContext()
 }
 
 extension UDIObject {
   /// The context that the object is attached to; nil while ``AppContext`` serves it.
   ///
-  /// Setting a context first withdraws what the object had bound with `bind`, then stores it, and then calls
-  /// ``didAttachContext()``, also when it is the same context again. What the object had bound with `multiBind` stays. Setting
-  /// nil detaches: all bindings that the object made are withdrawn, and the hook is not called.
+  /// Setting a context first withdraws what the object has bound with `bind`, then stores the context, and then calls
+  /// ``didAttachContext()``, even if it is the same context again. What the object has bound with `multiBind` stays.
+  /// Setting nil detaches the object: all bindings that it made are withdrawn, and the hook is not called.
   ///
   /// - Complexity: O(bindings withdrawn).
   public var attachedContext: UDIContext? {
@@ -45,8 +46,9 @@ extension UDIObject {
 
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
-  /// Keep what it returns, in a stored property for example: a context holds no object, and one that nobody holds is gone at once.
-  /// A local constant holds it only until the constant is last used. To attach an object that is held already, use ``attach(to:fileID:line:)``.
+  /// Keep the returned object, in a stored property for example: a context holds no object, and an object that nobody
+  /// holds is gone at once. A local constant holds it only until the constant is last used. To attach an object that
+  /// somebody holds already, use ``attach(to:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -58,7 +60,7 @@ extension UDIObject {
     return self
   }
 
-  /// Attaches the object, which somebody holds already, to a context: `screen.attach(to: context)`.
+  /// Attaches the object, which somebody already holds, to a context: `screen.attach(to: context)`.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -69,7 +71,8 @@ extension UDIObject {
     attach(to: context, at: CallSite(fileID, line))
   }
 
-  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and ``AppContext`` serves it.
+  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and
+  /// ``AppContext`` serves it.
   ///
   /// - Complexity: O(bindings withdrawn).
   public func detach() { attach(to: nil, at: nil) }
@@ -79,7 +82,7 @@ extension UDIObject {
     guard attachment === _attachedContext else {
       fatalError(
         """
-        \(String(reflecting: type(of: self))) gives another attachment each time, so it would never be attached: store one, by \
+        \(String(reflecting: type(of: self))) returns another attachment each time, so it would never be attached. Store one: \
         `let _attachedContext = UDIAttachment()`
         """)
     }
@@ -88,7 +91,7 @@ extension UDIObject {
     if context != nil { didAttachContext() }
   }
 
-  /// The first context with a tag below the object's effective context, breadth-first.
+  /// Returns the first context with a tag below the object's effective context, breadth-first.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for.
@@ -100,7 +103,7 @@ extension UDIObject {
     descendant(tag, "descendant", CallSite(fileID, line))
   }
 
-  /// The same as ``descendant(tag:fileID:line:)``, as the original library spells it.
+  /// The same as ``descendant(tag:fileID:line:)``, under the name that the original library uses.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for.

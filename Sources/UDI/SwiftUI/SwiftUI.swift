@@ -1,4 +1,4 @@
-// For platforms with SwiftUI; on the others it is type-checked against the declarations in .ci/swiftui.
+// This compiles on platforms with SwiftUI. On the others it is type-checked against the declarations in .ci/swiftui.
 #if canImport(SwiftUI)
   public import SwiftUI
 
@@ -9,7 +9,8 @@
   }
 
   extension EnvironmentValues {
-    /// The context that views here link from: ``AppContext``, or the one that ``SwiftUICore/View/contextScope(_:setUp:)`` gave them.
+    /// The context that views here link from: ``AppContext``, or the context that
+    /// ``SwiftUICore/View/contextScope(_:setUp:)`` gave them.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }
@@ -17,15 +18,18 @@
   }
 
   extension View {
-    /// Gives this view and all below it a scope of their own, below the context around them, and takes it away with them.
+    /// Gives this view and its subviews a scope of their own in the surrounding context, and removes the scope together
+    /// with the view.
     ///
-    /// The same view may be there several times, in an order that SwiftUI does not promise. So nobody outside can see into its scope.
+    /// The same view may appear several times, in an order that SwiftUI does not guarantee. So nobody outside can see
+    /// into its scope.
     ///
     /// - Parameters:
-    ///   - tag: The scope's tag. Where a sibling has it a number is added. It stays what it was at first; and where the views move
-    ///     below a context with a child of that tag, theirs stays where it is.
-    ///   - setUp: Called once, when the scope is made: to bind and register what the views need.
-    /// - Returns: The view, in its scope.
+    ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. The tag never changes
+    ///     afterwards. If the view moves to a context that already has a child with the scope's tag, the scope stays
+    ///     where it was.
+    ///   - setUp: Called once, when the scope is made, to bind and register what the views need.
+    /// - Returns: The view in its scope.
     public func contextScope(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {
       modifier(ContextScope(tag: tag, setUp: setUp))
     }
@@ -42,7 +46,7 @@
     }
   }
 
-  /// Makes the context of a view, and holds it as long as SwiftUI keeps the view's state.
+  /// Makes a view's context, and holds it as long as SwiftUI keeps the view's state.
   @MainActor
   private final class ContextScopeOwner {
     private var child: AttachedContext?
@@ -51,7 +55,7 @@
 
     func context(_ tag: String, below parent: UDIContext, _ setUp: @MainActor (UDIContext) -> Void) -> UDIContext {
       if let context = child?.context {
-        // Where the views have moved to another place among the contexts they take theirs along.
+        // If the view has moved to another context, its own context moves along.
         if context.parent != parent { try? parent.addChild(context) }
         return context
       }
@@ -67,7 +71,7 @@
     }
   }
 
-  /// Takes a context out of the tree when it goes, on whatever thread that is.
+  /// Removes a context from the tree when this object is released, on whatever thread that happens.
   private final class AttachedContext: Sendable {
     let context: UDIContext
     init(context: UDIContext) { self.context = context }
@@ -76,7 +80,7 @@
 
   // MARK: Dependencies of a view
 
-  /// A dependency of a view, looked up from the view's context whenever its body runs.
+  /// A dependency of a view, looked up from the view's context each time the view's body runs.
   ///
   /// ```swift
   /// struct CartView: View {
@@ -85,7 +89,8 @@
   /// }
   /// ```
   ///
-  /// Of an `@Observable` dependency the view sees the changes as of any other. The view does not keep it: somebody else has to.
+  /// If the dependency is `@Observable`, the view follows its changes as usual. The view does not keep the dependency
+  /// alive: somebody else has to.
   @MainActor
   @propertyWrapper
   public struct ViewLinked<Dependency>: DynamicProperty {
@@ -103,7 +108,7 @@
       self.search = search
     }
 
-    /// What comes first in search order, bound, kept or made now; nil if there is nothing.
+    /// The first dependency in search order, whether it is bound, kept or made now; nil if there is none.
     public var wrappedValue: Dependency? { context.link(Dependency.self, named: name, search: search) }
   }
 #endif

@@ -1,30 +1,32 @@
-/// Following what a lookup gives, and waiting for it. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Verbs that follow the answer of a lookup, and wait for it. Each has two overloads, see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// What a lookup from here gives, now and after each change.
+  /// Returns a sequence of what a lookup from here finds, now and after each change.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: A sequence that does not keep this context alive.
-  /// - Complexity: A change costs what it costs without consumers, and O(1) for each consumer that it may concern. A consumer is entered at
-  ///   each context that its lookup may come to above, which is O(levels) at each change that it is told of.
+  /// - Complexity: A change costs what it costs without consumers, plus O(1) for each consumer whose lookup it may
+  ///   affect. A consumer is entered at each context above that its lookup may reach, which costs O(levels) for each
+  ///   change that it is notified of.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(request: UpdateRequest(context: self, name: name, reach: .anywhere, search: search))
   }
 
-  /// Waits until a lookup finds something: now, or when it is bound or registered. Who waits keeps the context. A provider
-  /// whose factory has failed is asked again when something changes under the key.
+  /// Waits until a lookup from here finds something: now, or when it is bound or registered. The waiting call keeps the
+  /// context alive. If a provider's factory has failed, the provider is asked again when something changes under the
+  /// key.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before. The type of the error is left open, as for objects, whose context may be
-  ///   gone.
+  /// - Returns: The first dependency in search order.
+  /// - Throws: `CancellationError` if the task is cancelled before that. The declaration leaves the error's type open,
+  ///   as the one for objects does, whose context may be gone.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {

@@ -1,6 +1,8 @@
-/// Following and waiting as an object does it: from its effective context. Each verb stands here twice, see `UDIContext+Bind.swift`.
+/// Verbs that follow and wait on behalf of an object: from its effective context. Each has two overloads, see
+/// `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// What a lookup from the object's effective context gives, now and after each change. A later attachment elsewhere is not followed.
+  /// Returns a sequence of what a lookup from the object's effective context finds, now and after each change. If the
+  /// object is attached elsewhere later, the sequence does not follow it.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -17,7 +19,8 @@ extension UDIObject {
     return UDIUpdates(request: UpdateRequest(context: context, name: name, reach: .anywhere, search: search))
   }
 
-  /// Waits until a lookup from the object's effective context finds something. A later attachment elsewhere is not followed.
+  /// Waits until a lookup from the object's effective context finds something. If the object is attached elsewhere
+  /// meanwhile, the call does not follow it.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -25,9 +28,9 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What comes first in search order.
-  /// - Throws: `CancellationError` when the task is cancelled before; ``UDILinkError`` if the context that the object is attached to is
-  ///   gone.
+  /// - Returns: The first dependency in search order.
+  /// - Throws: `CancellationError` if the task is cancelled before that; ``UDILinkError`` if the context that the
+  ///   object is attached to is gone.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -49,7 +52,8 @@ extension UDIObject {
     return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:fileID:line:)``.
+  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// ``linkWhenAvailable(_:named:search:fileID:line:)``.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

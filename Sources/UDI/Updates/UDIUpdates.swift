@@ -1,4 +1,4 @@
-/// What a lookup gives, now and after each change: the dependency, or nil while there is none.
+/// What a lookup finds, now and after each change: the dependency, or nil while there is none.
 ///
 /// ```swift
 /// for await player in context.updates(of: (any Player).self) {
@@ -6,17 +6,19 @@
 /// }
 /// ```
 ///
-/// The first element comes at once. Then there is one whenever the lookup would give something else: because something was bound, withdrawn or
-/// registered, because an object died, or because contexts moved. (The death of an object that is no ``UDIObject`` shows when it
-/// is next touched.) A consumer that is busy meanwhile gets the latest state, not each on the way there. The sequence ends when the task is
-/// cancelled or the context gone: neither the sequence nor its iteration keeps that alive, nor what was given. A value that a factory makes is
-/// news each time that a change makes the sequence look, since values cannot be told apart.
+/// The first element comes at once. After that, there is a new element whenever the lookup would find something else:
+/// because something was bound, withdrawn or registered, because an object died, or because contexts moved. (The death
+/// of an object that is not a ``UDIObject`` is noticed when its binding is next touched.) A consumer that is busy
+/// meanwhile gets only the latest state, not the states before it. The sequence ends when the task is cancelled or the
+/// context is gone: neither the sequence nor its iterator keeps the context or the found dependency alive. Values
+/// cannot be told apart, so a value that a factory makes counts as new each time a change makes the sequence look it
+/// up.
 ///
-/// What a consumer brings about by looking is not a change: a provider makes an instance for it, the instance binds itself, and it dies
-/// when the consumer drops it. The provider is not asked again because of that, neither for this consumer nor for another one. While such
-/// an instance lives, other consumers are given it.
+/// What a consumer's own lookup brings about is not a change: a provider makes an instance for it, the instance binds
+/// itself, and the instance dies when the consumer drops it. The provider is not asked again because of that, neither
+/// for this consumer nor for another one. While such an instance lives, other consumers receive it.
 ///
-/// Any number of consumers can iterate over it, each for itself. Where there is none it costs nothing.
+/// Any number of consumers can iterate over the sequence, each independently. Without consumers it costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
   let request: UpdateRequest<Dependency>
 }
@@ -26,20 +28,20 @@ extension UDIUpdates: AsyncSequence {
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let state: UpdateState<Dependency>
 
-    /// Waits for the next element; the first is there at once.
+    /// Waits for the next element; the first is available at once.
     ///
-    /// - Parameter actor: The caller's actor, which the lookup runs on.
-    /// - Returns: The dependency, or nil inside an optional where there is none; nil at the end.
+    /// - Parameter actor: The caller's actor, on which the lookup runs.
+    /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
       await state.next()
     }
   }
 
-  /// Begins to watch.
+  /// Makes an iterator, which begins to watch at once.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
 }
 
-/// ``UDIUpdates`` of a dependency that is not `Sendable`: to be iterated over on the main actor; otherwise the same.
+/// ``UDIUpdates`` for a dependency that is not `Sendable`: the same, but iterated over on the main actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
   let request: UpdateRequest<Dependency>
 }
@@ -49,29 +51,30 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
   @MainActor
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
     fileprivate let state: UpdateState<Dependency>
-    /// It cannot fail.
+    /// The sequence never throws.
     public typealias Failure = Never
 
-    /// Waits for the next element; the first is there at once.
+    /// Waits for the next element; the first is available at once.
     ///
-    /// - Returns: The dependency, or nil inside an optional where there is none; nil at the end.
+    /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
     public mutating func next() async -> Dependency?? { await state.next() }
   }
 
-  /// Begins to watch.
+  /// Makes an iterator, which begins to watch at once.
   @MainActor public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
 }
 
-/// What is to be looked up, and from where.
+/// What to look up, and from where.
 struct UpdateRequest<Dependency>: Sendable {
-  /// Weak, so that a sequence that somebody keeps does not keep the context. Where it is gone there is nothing to watch.
+  /// Weak, so that a sequence that somebody stores does not keep the context alive. If the context is gone, there is
+  /// nothing to watch.
   weak let context: UDIContext?
   let name: UDIName?
   let reach: Reach
   let search: UDISearch?
 }
 
-/// Where one consumer is. Copies of its iterator share it.
+/// The state of one consumer. Copies of its iterator share it.
 private final class UpdateState<Dependency> {
   private let watch: Watch?
   private let request: UpdateRequest<Dependency>
@@ -89,7 +92,7 @@ private final class UpdateState<Dependency> {
     while let (context, counts) = await watch.nextChange(after: seen) {
       let isKeptOnly = counts.answer == seen.answer
       seen = counts
-      // A copy: the lookup may run code of the user's.
+      // The lookup works on a copy, because it may run user code.
       var look = lastLook
       let found = watch.lookUp(
         context, Dependency.self, request.name, request.reach, request.search, keptOnly: isKeptOnly, &look)

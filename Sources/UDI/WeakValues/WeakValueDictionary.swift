@@ -1,4 +1,4 @@
-/// A dictionary that holds its values weakly: a value is there as long as somebody else keeps its object alive.
+/// A dictionary that holds its values weakly: it contains a value as long as somebody else keeps the object alive.
 ///
 /// ```swift
 /// var players = WeakValueDictionary<String, any Player>()
@@ -8,18 +8,20 @@
 /// players["ann"]              // nil
 /// ```
 ///
-/// `Value` is a class or a protocol type; the values stored must be class instances. It is a value type like
-/// `Dictionary`: copies share storage until one of them changes.
+/// `Value` is a class or a protocol type; the stored values must be class instances. The dictionary is a value type
+/// like `Dictionary`: copies share storage until one of them changes.
 ///
-/// Reading never gives a dead value. An entry whose object died is dropped in the course of later changes: each
-/// change of a dictionary of more than 32 entries looks at eight of them in turn, and for as long as it finds dead ones at the
-/// next ones too. So no dead entry outlives as many changes as there are entries, and where more than half are dead
-/// the very next change drops most of them, but in one case out of 256. ``removeDeadValues()`` drops all at once.
+/// Reading never returns a dead value. Later changes drop the entries of dead objects: each change of a dictionary with
+/// more than 32 entries checks the next eight of them in turn, and goes on as long as it finds dead ones. So a dead
+/// entry is dropped before there have been as many changes as there are entries. If more than half of the entries are
+/// dead, the very next change drops most of them in all but one case out of 256. ``removeDeadValues()`` drops all dead
+/// entries at once.
 ///
-/// It is `Sendable` where its keys and values are. Reading one dictionary from several threads is safe.
+/// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
+/// time.
 public struct WeakValueDictionary<Key: Hashable, Value> {
   private var storage: Storage?
-  /// The bucket that the next change looks at for something dead.
+  /// The bucket after which the next change begins to look for dead entries.
   private var cursor = 0
 
   /// Makes an empty dictionary.
@@ -28,9 +30,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries, shared by copies of the dictionary until one of them changes.
   @safe
   private final class Storage {
-    // A table, as the pointer that it is: a `deinit`, which the compiler does not specialise, would have to find out how to let go
-    // of one, also where it is empty, at the cost of half a lookup. Unchecked: only reached through a dictionary, and exclusive
-    // access to that is checked or known already.
+    // This is a table, stored as the pointer that the table consists of. The compiler does not specialise a `deinit`:
+    // it would have to find out how to release a table, even an empty one, at half the cost of a lookup. Unchecked: the
+    // memory is reached only through a dictionary, and exclusive access to the dictionary is already checked or known.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 
     init(_ table: consuming CompactTable<Pair>) {
@@ -45,7 +47,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // Not by way of `tablePointer`: taking an address to change something counts as a change, and threads read at the same time.
+      // This does not use `tablePointer`: taking an address in order to change something counts as a change, and
+      // several threads may read at the same time.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -54,8 +57,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       unsafeMutableAddress { unsafe tablePointer }
     }
 
-    /// A table has one property, of the type of `memory`, and so is laid out as that; and a stored property of an object, which no
-    /// subclass or observer can stand in front of, stays where it is as long as the object does, which who uses the table holds.
+    /// A table has a single property, of the same type as `memory`, and so has the same layout. `memory` is a stored
+    /// property of an object, which no subclass or observer can override, so its address is valid as long as the object
+    /// lives; whoever uses the table holds the object.
     @inline(__always)
     private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
       unsafe withUnsafeMutablePointer(to: &memory) {
@@ -70,8 +74,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     static func hash(_ key: Key) -> UInt {
-      // The keys of a context's own dictionary are numbered, and nobody chooses the numbers in order to collide. The compiler
-      // decides this where it specialises the dictionary.
+      // The keys of a context's own dictionary are numbered, and nobody can choose the numbers to make them collide.
+      // The compiler decides this branch when it specialises the dictionary.
       if Key.self == BoundKey.self {
         return unsafe withUnsafeBytes(of: key) { bytes in scrambledID(unsafe bytes.load(as: BoundKey.self).id) }
       }
@@ -80,13 +84,14 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     static func destroy(_ pair: UnsafeMutablePointer<Pair>) {
-      // All its parts, one by one: the whole, which is generic, would be taken apart by way of its metadata, at twice the cost.
+      // The parts are destroyed one by one. The pair is generic: as a whole it would be destroyed by way of its
+      // metadata, at twice the cost.
       unsafe pair.pointer(to: \.key).unsafelyUnwrapped.deinitialize(count: 1)
       unsafe pair.pointer(to: \.entry).unsafelyUnwrapped.deinitialize(count: 1)
     }
   }
 
-  /// The storage, which no copy of the dictionary shares.
+  /// The storage, made unique first, so that no copy of the dictionary shares it.
   private var uniqueStorage: Storage {
     @inline(__always)
     mutating get {
@@ -101,12 +106,12 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 // MARK: - Reading
 
 extension WeakValueDictionary {
-  /// The live value for `key`, or nil.
+  /// Accesses the live value for `key`; nil if there is none.
   ///
-  /// Setting a value replaces the one that was there; setting nil removes it.
+  /// Setting a value replaces the present one; setting nil removes it.
   ///
   /// - Parameter key: The key to look up.
-  /// - Precondition: A value that is set is a class instance.
+  /// - Precondition: A value that you set is a class instance.
   /// - Complexity: O(1) on average.
   public subscript(key: Key) -> Value? {
     get { entry(forKey: key)?.load(as: Value.self) }
@@ -115,21 +120,21 @@ extension WeakValueDictionary {
     }
   }
 
-  /// How many values are alive.
+  /// The number of live values.
   ///
-  /// - Complexity: O(n) in the entries held: each is looked at.
+  /// - Complexity: O(n) in the entries held: each of them is checked.
   public var count: Int {
     var count = 0
     storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
     return count
   }
 
-  /// Whether no value is alive.
+  /// Whether the dictionary has no live value.
   ///
-  /// - Complexity: O(1) when the first entry is alive, O(n) when all are dead.
+  /// - Complexity: O(1) if the first entry is alive, O(n) if all are dead.
   public var isEmpty: Bool { !contains { _ in true } }
 
-  /// How many entries are held, the dead ones that have not been dropped yet included.
+  /// The number of entries held, including dead ones that have not been dropped yet.
   var heldCount: Int { storage?.table.count ?? 0 }
 
   func entry(forKey key: Key) -> WeakEntry? {
@@ -137,8 +142,8 @@ extension WeakValueDictionary {
     return storage.table.find(key)?.element.entry
   }
 
-  /// Releases all entries, in code that is compiled for the types at hand: left to the storage's `deinit`, which the compiler
-  /// does not specialise, it would take three times as long.
+  /// Releases all entries, in code that is compiled for the actual types. The storage's `deinit`, which the compiler
+  /// does not specialise, would take three times as long.
   mutating func releaseEntries() {
     if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
     storage = nil
@@ -156,17 +161,18 @@ extension WeakValueDictionary {
   /// Stores a value under a key.
   ///
   /// - Parameters:
-  ///   - value: A class instance; it is not kept alive.
-  ///   - key: The key; what is there already is replaced.
+  ///   - value: A class instance. The dictionary does not keep it alive.
+  ///   - key: The key. A value that is already there is replaced.
   /// - Returns: The live value that was replaced, or nil.
   /// - Precondition: `value` is a class instance.
   /// - Complexity: O(1), amortised and on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      // Not a precondition: release builds would stop without the message, and `-Ounchecked` would not stop.
+      // This is not a precondition: release builds would stop without the message, and `-Ounchecked` builds would not
+      // stop.
       fatalError(
-        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value and would be gone at once."
+        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value, which cannot be held weakly."
       )
     }
     let replaced = update(WeakEntry(form), forKey: key)
@@ -201,9 +207,9 @@ extension WeakValueDictionary {
     for key in dead { storage.table.remove(key) }
   }
 
-  /// Stores an entry and returns the one it replaces. Drops nothing else: see `deadEntriesInTurn()`.
+  /// Stores an entry and returns the one that it replaces. Drops nothing else: see `deadEntriesInTurn()`.
   ///
-  /// - Parameter initialCapacity: For how many entries to make room in an empty dictionary.
+  /// - Parameter initialCapacity: The number of entries that an empty dictionary makes room for.
   mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
     guard let found = storage.table.find(key) else {
@@ -217,26 +223,26 @@ extension WeakValueDictionary {
 
   /// Removes an entry and returns it. Drops nothing else.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
-    // A shared storage is not copied for nothing.
+    // This check avoids a needless copy of a shared storage.
     guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
     return uniqueStorage.table.remove(key)?.entry
   }
 
-  /// Dictionaries up to this size are left alone: the constant in what dead entries may cost.
+  /// Dictionaries up to this size never look for dead entries. This is the constant in what dead entries may cost.
   private static var smallCount: Int { 32 }
-  /// How many live entries in a row end a search for dead ones, once one was found.
+  /// After a dead entry was found, this many live entries in a row end the search.
   private static var patience: Int { 8 }
 
-  /// Whether `deadEntriesInTurn()` is to be called after a change.
+  /// Whether a change should be followed by a call to `deadEntriesInTurn()`.
   var looksForDeadEntries: Bool { heldCount > Self.smallCount }
 
-  /// Looks at the next entry in turn, and while dead ones are found at more of them; to be called after each change.
+  /// Checks the next entries in turn, and goes on as long as it finds dead ones. Call this after each change.
   ///
   /// - Parameters:
-  ///   - looks: How many live ones in a row end the search while nothing dead was found.
-  ///   - keep: Gets the objects that were found alive, and their entries. One of these references may be the last by now: it must not
-  ///     be let go of under a lock.
-  /// - Returns: The dead entries, which are still in the dictionary.
+  ///   - looks: As long as no dead entry was found, this many live entries end the search.
+  ///   - keep: Receives the objects that are alive, and their entries. One of these references may be the last by now,
+  ///     so it must not be released under a lock.
+  /// - Returns: The dead entries. They are still in the dictionary.
   mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [WeakEntry] {
     deadPairsInTurn(looks: looks, keep: keep).map(\.entry)
   }
@@ -274,12 +280,12 @@ extension WeakValueDictionary {
 // MARK: - Iterating and making
 
 extension WeakValueDictionary: Sequence {
-  /// Walks over the live pairs, in no particular order. A value that is handed out is held by whoever receives it.
+  /// Iterates over the live pairs, in no particular order. Whoever receives a value holds it.
   public struct Iterator: IteratorProtocol {
     fileprivate let dictionary: WeakValueDictionary
     fileprivate var bucket = 0
 
-    /// The next live pair, or nil at the end.
+    /// Returns the next live pair, or nil at the end.
     public mutating func next() -> (key: Key, value: Value)? {
       guard let storage = dictionary.storage else { return nil }
       while bucket < storage.table.capacity {
@@ -292,7 +298,7 @@ extension WeakValueDictionary: Sequence {
     }
   }
 
-  /// An iterator over the pairs that are alive when it comes to them.
+  /// Makes an iterator over the pairs that are alive when it reaches them.
   public func makeIterator() -> Iterator { Iterator(dictionary: self) }
 
   /// The keys of the live values.
@@ -307,16 +313,17 @@ extension WeakValueDictionary: Sequence {
 }
 
 extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
-  /// Makes a dictionary of a literal. Where a key stands twice the last one counts.
+  /// Makes a dictionary from a literal. If a key occurs twice, the last value counts.
   ///
-  /// - Parameter elements: Keys and values; the values are not kept alive.
+  /// - Parameter elements: Keys and values. The dictionary does not keep the values alive.
   public init(dictionaryLiteral elements: (Key, Value)...) {
     for (key, value) in elements { updateValue(value, forKey: key) }
   }
 }
 
 extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The live pairs, in the form of a dictionary's: `["ann": Game.Player]`, in no particular order; `[:]` where there are none.
+  /// The live pairs in the format of a dictionary, in no particular order: `["ann": Game.Player]`, or `[:]` if there
+  /// are none.
   ///
   /// - Complexity: O(n) in the entries held.
   public var description: String {
@@ -324,9 +331,9 @@ extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvert
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }
 
-  /// The same as ``description``, as a dictionary has it.
+  /// The same as ``description``.
   public var debugDescription: String { description }
 }
 
-// Unchecked: the storage is changed only while one dictionary alone refers to it, and read-only while it is shared.
+// Unchecked: the storage is changed only while a single dictionary refers to it, and is read-only while it is shared.
 extension WeakValueDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}

@@ -102,7 +102,7 @@ import UDI
     #expect(misuse.first?.message.contains("was registered as a type that is not Sendable") == true)
     let error = #expect(throws: UDILinkError.self) { try context.require(Plain.self) }
     #expect(error?.cause == .notSendable)
-    #expect(error?.description.contains("in generic code it is Sendable only where that is required") == true)
+    #expect(error?.description.contains("in generic code, a type is Sendable only if the code requires that") == true)
   }
 
   @Test func explanationsKnowWhichFormAsks() {
@@ -180,9 +180,9 @@ import UDI
     #expect(misuse.count == 3)
     #expect(
       misuse.first?.message == """
-        The factory of \(String(reflecting: Reading.self)) named "array" may run anywhere and so takes Sendable arguments; this lookup was \
-        compiled for arguments that need not be Sendable, and whether Swift.Array<Swift.Int> is cannot be told when the program runs. Link \
-        it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require that. \
+        The factory of \(String(reflecting: Reading.self)) named "array" may run anywhere and so takes Sendable arguments. This lookup was \
+        compiled for arguments that need not be Sendable, and at run time nobody can know whether Swift.Array<Swift.Int> is Sendable. \
+        Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require that. \
         Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, nor \
         private: a Sendable struct of your own can hold them. Or register the factory on the main actor.
         """)

@@ -502,9 +502,9 @@ private protocol Domestic: AnyObject {}
     let file = "UDITests/ScopeTests.swift"
     #expect(
       root.explain((any Service).self).description == """
-        UDITests.Service stands in the scope "App / Session", which is closed to lookups from outside: registered in \
+        UDITests.Service is in the scope "App / Session", which is closed to lookups from outside: it is registered in \
         "App / Session / Cart", at \(file):\(line).
-        Link it from inside the scope; or register it above the scope, where everybody finds it.
+        Link it from inside the scope; or register it above the scope, where everyone finds it.
         Looked from "App" downwards, breadth-first, then upwards (.lineage), in one context:
           "App": nothing
         Elsewhere, "App / Session / Cart": a Plain, bound at \(file):\(line)

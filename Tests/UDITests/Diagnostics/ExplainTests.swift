@@ -63,7 +63,7 @@ struct ExplainTests {
     #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
     let below = try account.makeChild(tag: "Below")
     let down = below.explain((any Service).self, search: .descendants)
-    #expect(down.advice == "Look upwards for it: name `.lineage` or `.ancestors`, or make that the context's `search`.")
+    #expect(down.advice == "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`.")
   }
 
   @Test("Looked for where no tree is any more")
@@ -78,7 +78,7 @@ struct ExplainTests {
     }
     #expect(
       firstLine(of: ended.explain((any Service).self)) == """
-        No UDITests.Service is registered in "Request" and below, and nothing is above: "Request" was removed from its parent, or that is gone.
+        No UDITests.Service is registered in "Request" and below, and there is nothing above: "Request" was removed from its parent, or its parent is gone.
         """)
     try root.addChild(removed)
     #expect(removed.link((any Service).self) != nil)
@@ -95,7 +95,7 @@ struct ExplainTests {
     withAppContext(root) {
       let member = Member()
       let expected =
-        "The Member that asks is attached to nothing, so AppContext was asked, which has no UDITests.Service."
+        "The Member that asks is attached to nothing, so the lookup began at AppContext, which has no UDITests.Service."
       #expect(firstLine(of: member.explain((any Service).self)) == expected)
       let error = #expect(throws: UDILinkError.self) { try member.require((any Service).self) }
       #expect(error.map { firstLine(of: $0.explanation) } == expected)
@@ -123,7 +123,7 @@ struct ExplainTests {
     #expect(
       firstLine(of: shop.explain((any Service).self, search: .ancestors))
         == """
-        The factory of UDITests.Service belongs to the main actor, and this lookup was elsewhere while nothing was made yet.
+        The factory of UDITests.Service belongs to the main actor. This lookup ran elsewhere, and nothing had been made yet.
         """)
     root.register((any Other).self) { nil }
     let error = #expect(throws: UDILinkError.self) { try root.require((any Other).self) }
@@ -136,7 +136,7 @@ struct ExplainTests {
     }
     #expect(
       firstLine(of: member.explain((any Other).self))
-        == "The context is gone from which UDITests.Other was to be looked up.")
+        == "The context from which UDITests.Other was to be looked up is gone.")
   }
 
   @Test("Found: bound, kept and to be made; and what is equally near")

@@ -134,7 +134,8 @@ struct LinkErrorTests {
       #expect(error?.chain.first?.line == line)
       // The first line says it already.
       #expect(
-        error?.description.hasPrefix("The Member that asks is attached to nothing, so AppContext was asked") == true)
+        error?.description.hasPrefix("The Member that asks is attached to nothing, so the lookup began at AppContext")
+          == true)
       #expect(error?.description.contains("needs it") == false)
       let other = #expect(throws: UDILinkError.self) { try member.require((any Alpha).self, with: 5) }
       #expect(other?.cause == .unattached("Member") && labels(other) == ["UDITests.Member", "UDITests.Alpha"])

@@ -293,7 +293,7 @@ struct RemovedBindingTests {
     // In a process of its own, because the switch affects the whole process.
     await #expect(processExitsWith: .success) {
       let missing =
-        "Whether one was there and has died was not recorded: set `UDIRecording.isOn = true` to know."
+        "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out."
       let root = UDIContext(tag: "App")
       #expect(root.explain((any Service).self).wasRecording)
       UDIRecording.isOn = false

@@ -46,7 +46,7 @@ struct TypeConformanceTests {
         """)
     #expect(
       explanation.advice == """
-        Ask for UDITests.TypeConformanceTests.Manager; or register it as UDITests.TypeConformanceTests.Sending, or add `.implements` for \
+        Look up UDITests.TypeConformanceTests.Manager; or register it as UDITests.TypeConformanceTests.Sending, or add `.implements` for \
         UDITests.TypeConformanceTests.Sending to its registration: a dependency is found under exactly the types that it was registered under.
         """)
     let error = #expect(throws: UDILinkError.self) { try root.require((any Sending).self) }

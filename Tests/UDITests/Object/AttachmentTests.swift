@@ -23,7 +23,7 @@ private final class Lazy: UDIObject {
       _ = Computed().attached(to: UDIContext(tag: "x"))
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("Computed gives another attachment each time"))
+    #expect(output.contains("Computed returns another attachment each time"))
     #expect(output.contains("let _attachedContext = UDIAttachment()"))
   }
 

@@ -45,7 +45,7 @@ private final class Mortal {
     let (missed, misuse) = MisuseLog.during { context.link(Safe.self) == nil }
     #expect(missed && misuse.map(\.kind) == [.notMade])
     let name = String(reflecting: Vault.self)
-    #expect(misuse.first?.message.contains("belongs to the actor \(name), and this lookup was elsewhere") == true)
+    #expect(misuse.first?.message.contains("belongs to the actor \(name). This lookup ran elsewhere") == true)
     #expect(misuse.first?.message.contains("Await `obtain`") == true)
     let error = #expect(throws: UDILinkError.self) { try context.require(Safe.self) }
     #expect(error?.cause == .isolatedElsewhere("the actor \(name)"))

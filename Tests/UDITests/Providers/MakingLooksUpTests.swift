@@ -198,7 +198,7 @@ import UDI
     }
     let error = try #require(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error.explanation.isInFactory && error.explanation.search == .ancestors)
-    #expect(error.description.contains("While a factory runs, its context is searched upwards"))
+    #expect(error.description.contains("While a factory runs, lookups from its context go up"))
     #expect(!root.explain((any Other).self).isInFactory)
   }
 }

@@ -3,13 +3,13 @@ extension BindingAudit {
   /// An object or a context that has outlived the audited operation.
   package struct Survivor: Sendable {
     package let objectType: Any.Type
-    /// What an object was registered as, in order.
+    /// The registrations of an object, in order.
     package let registrations: [Registration]
     /// The contexts that an object was attached to, in order.
     package let attachments: [Attachment]
     /// The tags from the root to a context; nil for any other object.
     package let contextPath: [String]?
-    /// The providers that are registered in a context and below it: one of them may hold it.
+    /// The providers that are registered in a context and below it. One of them may hold it.
     package let providers: [Registration]
   }
 
@@ -18,7 +18,7 @@ extension BindingAudit {
     package let typeName: String
     package let name: String?
     package let path: [String]
-    /// Whether the context is alive, too.
+    /// Whether the context is still alive.
     package let isContextAlive: Bool
     package let fileID: String
     package let line: Int
@@ -27,21 +27,21 @@ extension BindingAudit {
   /// One context that an object was attached to.
   package struct Attachment: Sendable {
     package let path: [String]
-    /// Whether the context is alive, too.
+    /// Whether the context is still alive.
     package let isContextAlive: Bool
-    /// The call of `attached(to:)`, or the registration of the provider that made the object; nil where
-    /// `attachedContext` was set.
+    /// The call of `attached(to:)`, or the registration of the provider that made the object; nil if `attachedContext`
+    /// was set.
     package let site: (fileID: String, line: Int)?
   }
 
   /// What may live on.
   package struct Exceptions {
-    /// The context that was there before the operation and is still in use: the contexts in its tree may live on, and
-    /// what they own.
+    /// The context that existed before the operation and is still in use: the contexts in its tree, and what they own,
+    /// may live on.
     package var prepared: UDIContext?
     /// Whether tasks still hold the context that was made for the audit. Then it is alive for a good reason.
     package var tasksHoldRoot: Bool
-    /// Tells which objects and contexts are ignored. The contexts that they are attached to, and what those own, may
+    /// Decides which objects and contexts are ignored. The contexts that they are attached to, and what those own, may
     /// live on, too.
     package var isIgnored: (AnyObject) -> Bool
 
@@ -75,9 +75,10 @@ extension BindingAudit {
 // MARK: - What to report
 
 extension BindingAudit {
-  /// A subject that is alive, as long as `withOutcome` runs.
+  /// A subject that is alive while `withOutcome` runs.
   fileprivate struct Living {
-    /// Not held here, where the last reference could be dropped on any thread: `withOutcome` holds it.
+    /// This does not hold the object, because its last reference could then be released on any thread. `withOutcome`
+    /// holds it.
     private let reference: Unretained<AnyObject>
     let subject: Subject
 
@@ -87,13 +88,13 @@ extension BindingAudit {
     }
 
     var object: AnyObject { reference.object }
-    /// The context that the object holds, because it is attached to it. Not under a lock.
+    /// The context that the object holds because it is attached to it. Do not read this while holding a lock.
     var held: UDIContext? { subject.attachment?.heldContext }
     var id: ObjectIdentifier { ObjectIdentifier(object) }
     var context: UDIContext? { object as? UDIContext }
   }
 
-  /// Some contexts, all contexts below them, and what these own. They may live on.
+  /// Some contexts, all contexts below them, and what these contexts own. All of it may live on.
   private struct Contents {
     var contexts: Set<UDIContext> = []
     var owned: Set<ObjectIdentifier> = []
@@ -105,14 +106,15 @@ extension BindingAudit {
 
   /// Decides what to report.
   ///
-  /// - Parameter body: Gets what to report; and all that has outlived the operation and is not in the tree, including what is
-  ///   ignored.
+  /// - Parameter body: Receives what to report, and everything that has outlived the operation and is not in the tree,
+  ///   including what is ignored.
   private func withOutcome<Result>(
     _ exceptions: Exceptions, _ body: (_ reported: [Living], _ all: [Living]) -> Result
   ) -> Result {
     let root = Tree.change { _ in unsafe newRoot }
     let present = contents(of: exceptions.prepared.map { [$0] } ?? [])
-    // To look whether the objects are alive is to hold them. These may be the last references by the time that they are let go of.
+    // Checking whether the objects are alive means holding them. These references may be the last by the time they are
+    // released.
     var loaded = Garbage()
     defer { loaded.release() }
     let left = living(&loaded).filter { !present.contains($0) }
@@ -128,9 +130,9 @@ extension BindingAudit {
     let ignored = contents(of: excused)
     counted.removeAll { ignored.contains($0) }
 
-    // A context that is held by something that is reported goes when that does, and so is not reported itself.
+    // If something that is reported holds a context, the context goes together with it, and so is not reported itself.
     let contexts = counted.compactMap(\.context)
-    // Nodes, so that no context is retained on the way up.
+    // These are nodes, so that no context is retained on the way up.
     let nodes = unsafe Set(contexts.map { unsafe $0.withNode(\.address) })
     let attachedTo = Set(counted.compactMap(\.held))
     let reported = counted.filter { living in
@@ -143,7 +145,7 @@ extension BindingAudit {
 
   /// The subjects that are alive, in order.
   ///
-  /// - Parameter loaded: Comes to hold them.
+  /// - Parameter loaded: Receives references to them.
   private func living(_ loaded: inout Garbage) -> [Living] {
     let living = Tree.change { _ in
       unsafe subjects.values.compactMap { subject -> Living? in
@@ -156,7 +158,7 @@ extension BindingAudit {
     return living.sorted { $0.subject.serial < $1.subject.serial }
   }
 
-  /// Collects what is in some contexts and below them.
+  /// Collects the contents of some contexts and of those below them.
   private func contents(of roots: [UDIContext]) -> Contents {
     var contents = Contents()
     guard !roots.isEmpty else { return contents }
@@ -172,7 +174,7 @@ extension BindingAudit {
         }
       }
     }
-    // The user's code, and so not under the lock.
+    // This is user code, so it runs after the lock has been given back.
     for storage in storages {
       if let kept = storage.load() { contents.owned.insert(kept.objectID) }
     }
@@ -211,7 +213,7 @@ extension BindingAudit.Registration {
 }
 
 extension UDIContext {
-  /// Whether it is below one of some nodes, whose contexts then hold it.
+  /// Whether this context is below one of the given nodes, whose contexts then hold it.
   fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
     change { node, _ in
       var next = node.parent
@@ -225,7 +227,7 @@ extension UDIContext {
 
   /// The providers that are registered here and below, in order.
   ///
-  /// - Parameter path: The path of this context, which may have left its tree meanwhile.
+  /// - Parameter path: The path of this context, which may have left its tree since.
   fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Registration] {
     let found = change { node, _ in
       let depth = node.fullPath.count
@@ -244,8 +246,8 @@ extension UDIContext {
 // MARK: - What a context owns. Under the tree lock
 
 extension Node {
-  /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for those in the
-  /// user's storages.
+  /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for instances in
+  /// users' storages.
   func forEachOwned(_ body: (AnyObject) -> Void) {
     providers.forEach { entry in
       if let owned = entry.provider.shown?.owned { body(owned) }

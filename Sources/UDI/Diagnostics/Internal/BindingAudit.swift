@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Notes what is registered, attached and made during an operation, to see afterwards what has outlived it.
-/// `UDITesting` finds leaks with it.
+/// Records what is registered, attached and made during an operation, to find out afterwards what has outlived it.
+/// `UDITesting` uses this to find leaks.
 ///
-/// It notes objects that are bound, attached, or owned by a context, and contexts that are made. It does so for the
-/// tree that it watches, and for the task of the operation and the tasks that this one starts, in whatever tree. It
-/// holds none of them.
+/// An audit records objects that are bound, attached, or owned by a context, and contexts that are made. It does so for
+/// the tree that it watches, and, in any tree, for the operation's task and the tasks that this one starts. It holds
+/// none of these objects.
 package final class BindingAudit: Sendable {
   /// One registration or attachment of an object.
   struct Note {
@@ -14,25 +14,26 @@ package final class BindingAudit: Sendable {
     let path: [String]
     /// Nil for an attachment.
     let key: KeyIdentity?
-    /// Nil where it is not known.
+    /// Nil if it is not known.
     let site: CallSite?
   }
 
-  /// What is known of one object, or of one context.
+  /// What is known about one object or one context.
   struct Subject {
     weak var object: AnyObject?
-    /// Where the object may be released. The reach of one that is only attached is not known, which means the main actor.
+    /// Where the object may be released. The reach of an object that is only attached is unknown; then it counts as the
+    /// main actor.
     var reach = Reach.mainActor
-    /// The attachment of an object that was attached.
+    /// The object's attachment, if it was attached.
     weak var attachment: UDIAttachment?
-    /// The tags from the root to a context, as of when it was last added to a parent; nil for any other object.
+    /// The tags from the root to a context, as of the last time it was added to a parent; nil for any other object.
     var contextPath: [String]?
     var notes: [Note] = []
-    /// Whether it was in the tree before the operation began. If so it is no leak, whatever is done with it.
+    /// Whether the subject was in the tree before the operation began. If so, it is no leak, whatever happens to it.
     var wasThereBefore = false
-    /// Whether an audit inside this one has reported it or was told to ignore it.
+    /// Whether an audit inside this one has reported the subject or was told to ignore it.
     var isSettled = false
-    /// Its place in the order in which the subjects became known.
+    /// The subject's position in the order in which the subjects became known.
     let serial: Int
   }
 
@@ -42,7 +43,7 @@ package final class BindingAudit: Sendable {
   private nonisolated(unsafe) var nextSerial = 0
   /// Guarded by the tree lock: the number of subjects at which the dead ones are removed next.
   private nonisolated(unsafe) var nextSweep = 64
-  /// Guarded by the tree lock: the context that is watched with all below it, while the operation runs.
+  /// Guarded by the tree lock: the context that is watched, with all contexts below it, while the operation runs.
   private nonisolated(unsafe) var root: Node?
   /// Guarded by the tree lock: that context, if it was made for the audit.
   private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
@@ -51,21 +52,21 @@ package final class BindingAudit: Sendable {
 
   /// The audit of the task.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// The number of running audits. While it is zero nothing else is looked at.
+  /// The number of running audits. While it is zero, nothing else is checked.
   private static let count = Atomic<Int>(0)
   /// Guarded by the tree lock: the running audits.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
-  /// Makes an audit that this task is to run.
+  /// Makes an audit for this task to run.
   package init() { outer = Self.ofTask }
 
   /// Audits an operation.
   ///
   /// - Parameters:
-  ///   - root: The context to watch, with all below it. The caller keeps it alive during the operation.
-  ///   - isNew: Whether the context was made for the audit. Then it must not outlive the operation either. If it was
-  ///     not, what it has already does not count.
-  ///   - operation: What to run.
+  ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
+  ///   - isNew: Whether the context was made for the audit. If so, it must not outlive the operation either. If not,
+  ///     what it already contains does not count.
+  ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, isNew: Bool, operation: nonisolated(nonsending) () async throws -> Result
   ) async rethrows -> Result {
@@ -107,11 +108,11 @@ package final class BindingAudit: Sendable {
 // MARK: - What happens. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// Whether any audit is running. While none is this is all that an audit costs.
+  /// Whether any audit is running. While none is, this check is all that audits cost.
   @inline(__always)
   static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// Notes that an object is bound, or that a context now owns it.
+  /// Records that an object is bound, or that a context now owns it.
   @inline(__always)
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
@@ -129,7 +130,7 @@ extension BindingAudit {
     }
   }
 
-  /// Notes that an object is about to be attached to a context.
+  /// Records that an object is about to be attached to a context.
   @inline(never)
   static func noteAttachment(
     _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: CallSite?,
@@ -144,36 +145,36 @@ extension BindingAudit {
       garbage.add(previous)
     }
     context.withNode { node in
-      // `Node.context` then works for what is bound there next.
+      // After this, `Node.context` works for what is bound there next.
       node.remember(context)
       forEach(concernedWith: node) { $0.add(object, attachment, context, node, key: nil, site, &garbage) }
     }
   }
 
-  /// Notes that a context is made.
+  /// Records that a context is made.
   @inline(never)
   static func noteMade(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.remember(context)
     forEach(concernedWith: node) { $0.noteContext(context, node, isNew: true, &garbage) }
   }
 
-  /// Notes that a context has a new parent.
+  /// Records that a context has a new parent.
   @inline(never)
   static func noteMoved(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     for audit in unsafe all { audit.noteContext(context, node, isNew: false, &garbage) }
   }
 
-  /// Calls `body` with each audit that has to note what this task does at a node.
+  /// Calls `body` with each audit that has to record what this task does at a node.
   private static func forEach(concernedWith node: Node, _ body: (BindingAudit) -> Void) {
     let own = ofTask
     for audit in unsafe all {
-      // Of two audits of one context that run side by side, each in a task of its own, the one of this task notes it.
+      // If two audits of one context run side by side, each in its own task, only this task's audit records it.
       let isBeside = unsafe own?.root == audit.root
       if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) { body(audit) }
     }
   }
 
-  /// Whether it is another audit, or runs inside of that.
+  /// Whether this audit is the other one, or runs inside it.
   private func isPart(of other: BindingAudit) -> Bool {
     var next: BindingAudit? = self
     while let audit = next {
@@ -200,11 +201,11 @@ extension BindingAudit {
 extension BindingAudit {
   /// Whether an object is known.
   ///
-  /// The weak reference that is found under the object's address is to that very object, or dead. The caller holds the
-  /// object, so what is loaded here is not its last reference.
+  /// The weak reference that is stored under the object's address refers to that very object, or is dead. The caller
+  /// holds the object, so the reference loaded here is not its last one.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
-  /// Makes an object known.
+  /// Adds an object to the subjects unless it is known.
   private func learn(_ object: AnyObject, _ garbage: inout Garbage) {
     guard !knows(object) else { return }
     if unsafe subjects.count >= nextSweep { sweep(&garbage) }
@@ -223,7 +224,8 @@ extension BindingAudit {
     if let attachment { unsafe subjects[id]?.attachment = attachment }
     guard let subject = unsafe subjects[id], !subject.wasThereBefore else { return }
     let contextID = context.map { ObjectIdentifier($0) }
-    // An object that is bound again and again is noted once. For the weak reference that is loaded here, see `knows`.
+    // An object that is bound again and again is recorded only once. For the weak reference that is loaded here, see
+    // `knows`.
     let isRepeated = subject.notes.suffix(4).contains {
       contextID != nil && $0.contextID == contextID && $0.key === key && $0.context != nil
     }
@@ -232,10 +234,9 @@ extension BindingAudit {
       Note(context: context, contextID: contextID, path: node.fullPath, key: key, site: site))
   }
 
-  /// Notes a context with its path.
+  /// Records a context with its path.
   ///
-  /// - Parameter isNew: Whether the context has just been made. Of other contexts only those that are known get a new
-  ///   path.
+  /// - Parameter isNew: Whether the context has just been made. Of the other contexts, only known ones get a new path.
   private func noteContext(_ context: UDIContext, _ node: Node, isNew: Bool, _ garbage: inout Garbage) {
     if isNew { learn(context, &garbage) }
     guard knows(context) else { return }
@@ -243,13 +244,13 @@ extension BindingAudit {
     unsafe subjects[ObjectIdentifier(context)]?.reach = .anywhere
   }
 
-  /// Notes an object that was in the tree before the operation.
+  /// Records an object that was in the tree before the operation.
   private func notePresent(_ object: AnyObject, _ garbage: inout Garbage) {
     learn(object, &garbage)
     unsafe subjects[ObjectIdentifier(object)]?.wasThereBefore = true
   }
 
-  /// Notes all objects that are bound or owned at a node or below it before the operation.
+  /// Records all objects that are bound or owned at a node or below it before the operation.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
     for element in BreadthFirst(root) {
       element.node.bindings.forEachEntry { entry in
@@ -277,12 +278,14 @@ extension BindingAudit {
     unsafe nextSweep = max(64, subjects.count * 2)
   }
 
-  /// Releases a dead subject's keys after the lock: the last reference to a key runs the `deinit` of its name.
+  /// Releases a dead subject's keys after the lock has been given back: releasing the last reference to a key runs the
+  /// `deinit` of its name.
   private func discard(_ subject: Subject, _ garbage: inout Garbage) {
     for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
 
-  /// Notes objects that an audit inside this one has reported or was told to ignore. Not under a lock.
+  /// Records objects that an audit inside this one has reported or was told to ignore. Do not call this while holding a
+  /// lock.
   func settle(_ objects: [AnyObject]) {
     Tree.change { _ in
       for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }

@@ -2,7 +2,7 @@
 @usableFromInline
 @safe
 struct CallSite: Sendable {
-  // Points into the program's constants: a `#fileID` ends with a zero byte and is never freed.
+  // This points into the program's constants: a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
 

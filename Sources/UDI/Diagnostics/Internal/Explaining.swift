@@ -1,11 +1,11 @@
-/// From what a survey has found to an explanation.
+/// Turns the findings of a survey into an explanation.
 extension UDIContext {
   /// - Parameters:
-  ///   - reach: Where who asks may use what it gets.
-  ///   - arguments: What the factory would be given.
-  ///   - limit: At how many contexts to look at most.
-  ///   - failure: Why there is nothing, where the lookup knows.
-  ///   - conforms: Whether an object is of the type asked for. Called with no lock held.
+  ///   - reach: Where the one who asks may use the dependency.
+  ///   - arguments: The arguments that the factory would be given.
+  ///   - limit: The maximum number of contexts to look at.
+  ///   - failure: Why there is nothing, if the lookup knows.
+  ///   - conforms: Whether an object is of the requested type. Called while no lock is held.
   func explanation(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, arguments: [Any] = [], limit: Int = .max,
     failure: UDIExplanation.Cause? = nil, conforms: (AnyObject) -> Bool
@@ -28,7 +28,7 @@ extension UDIContext {
 }
 
 extension Survey {
-  /// What decides. Not under a lock.
+  /// The cause that decides the answer. Do not call this while holding a lock.
   fileprivate func cause(
     _ key: KeyIdentity, _ type: Any.Type, _ reach: Reach, _ arguments: [Any], _ conforms: (AnyObject) -> Bool
   ) -> UDIExplanation.Cause {
@@ -53,14 +53,14 @@ extension Survey {
     return outside.scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
-  /// Which of the bindings that are gone from a context decides: the last one, unless that has died and an earlier one lives, which is
-  /// missed only because it was replaced.
+  /// Of the bindings that are gone from a context, the one that decides. This is the last one, unless it has died and
+  /// an earlier one is alive: that one is missing only because it was replaced.
   private func decisive(_ gone: [Finding]) -> Finding? {
     guard let last = gone.first, !last.isSurvivor else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isSurvivor } ?? last
   }
 
-  /// What would keep a provider from making, as far as that can be known before.
+  /// What would prevent a provider from making an instance, as far as that can be known in advance.
   private func failure(of location: Location, _ arguments: [Any]) -> UDIExplanation.Cause? {
     let finding = location.finding
     guard let provider = finding.provider else { return nil }
@@ -83,7 +83,7 @@ extension Survey {
   }
 }
 
-/// Whether a value is, or casts to, an instance of a type that is only known when the program runs.
+/// Whether a value is, or can be cast to, an instance of a type that is known only at run time.
 private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
   func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
   return isInstance(type)
@@ -93,7 +93,7 @@ private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
 func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
 
 extension UDIExplanation {
-  /// One that tells the cause alone.
+  /// Makes an explanation that states only the cause.
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
     self.init(
       typeName: TypeIdentity.of(type).text, name: name?.description, contextPath: [], search: search,
@@ -102,12 +102,12 @@ extension UDIExplanation {
       isInFactory: false)
   }
 
-  /// The same, but where nothing is registered that is so because the object that asks is attached to nothing.
+  /// The same explanation; but if nothing is registered, the cause is that the object that asks is attached to nothing.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }
 
-  /// The same with another cause.
+  /// The same explanation with another cause.
   func with(_ cause: Cause) -> UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,

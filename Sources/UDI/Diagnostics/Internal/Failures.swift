@@ -1,25 +1,26 @@
-/// From what went wrong inside to what a caller is told.
+/// Turns internal failures into what callers see.
 extension UDIContext {
-  /// As many contexts an error looks through: it is to cost no more than a moment, whatever the size of the tree.
+  /// The maximum number of contexts that an error looks at, so that it takes only a moment whatever the size of the
+  /// tree.
   private static var limit: Int { 1000 }
 
   /// The error of a lookup that found nothing.
   ///
-  /// - Parameter conforms: Whether an object is of the type asked for.
+  /// - Parameter conforms: Whether an object is of the requested type.
   func linkError(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
     let explanation = explanation(type, name, search, reach, limit: Self.limit, conforms: conforms)
-    // Another thread may have been faster than the explanation.
+    // Another thread may have registered it before the explanation was made.
     if case .found(let place) = explanation.cause {
       return UDILinkError(explanation: explanation.with(.cameLater(place)))
     }
     return UDILinkError(explanation: explanation)
   }
 
-  /// What to throw for what a provider failed with: a factory's own error as it is.
+  /// What to throw for a provider's failure. A factory's own error is passed on unchanged.
   ///
-  /// - Parameter conforms: Whether an object is of the type asked for.
+  /// - Parameter conforms: Whether an object is of the requested type.
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ conforms: (AnyObject) -> Bool
@@ -30,10 +31,10 @@ extension UDIContext {
         type, name, search, reach, limit: Self.limit, failure: failure.cause, conforms: conforms))
   }
 
-  /// Reports why a lookup that throws nothing got nothing from a provider. That nothing is registered at all is no misuse, nor that a
-  /// factory says that there is nothing.
+  /// Reports why a lookup with a verb that does not throw got nothing from a provider. It is no misuse if nothing is
+  /// registered at all, or if a factory says that there is nothing.
   ///
-  /// - Parameter asker: The object that looked it up, if one did.
+  /// - Parameter asker: The object that called the verb, if there was one.
   func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {
@@ -53,7 +54,7 @@ extension UDIContext {
 }
 
 extension ProviderFailure {
-  /// The same for a caller; nil where there is nothing at all.
+  /// The failure as a caller sees it; nil if there is nothing at all.
   fileprivate var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
@@ -70,7 +71,7 @@ extension ProviderFailure {
 }
 
 extension Provider {
-  /// Whether an error says that a dependency takes itself.
+  /// Whether an error says that a dependency needs itself.
   final func isCycle(_ error: any Error) -> Bool {
     if case .cycle? = error as? ProviderFailure { return true }
     if case .cycle? = (error as? UDILinkError)?.cause { return true }

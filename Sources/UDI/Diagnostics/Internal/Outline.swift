@@ -1,13 +1,13 @@
-/// What a picture of a snapshot shows, line by line, from the top: as much as fits, and counts of what does not.
+/// What a picture of a snapshot shows, line by line, from the top: as much as fits, and how much is left out.
 struct Outline {
   enum Line {
-    /// A context, and how deep it is.
+    /// A context, and its level.
     case context(Int, level: Int)
     case binding(UDISnapshot.Binding, of: Int)
     case provider(UDISnapshot.Provider, of: Int)
     /// Bindings and providers of a context that do not fit.
     case moreEntries(Int, of: Int)
-    /// Children of a context that do not fit, and how many contexts there are with all that is below them.
+    /// Children of a context that do not fit, and how many contexts they are together with all contexts below them.
     case moreContexts(children: Int, all: Int, of: Int)
   }
 
@@ -15,20 +15,21 @@ struct Outline {
   private let width: Int
 
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, the first included.
-  ///   - width: How many children, and how many bindings and providers, to show of each context.
+  ///   - depth: How many levels of contexts to show, including the first.
+  ///   - width: How many children, and how many bindings and providers, to show for each context.
   init(_ snapshot: UDISnapshot, depth: Int, width: Int) {
     self.width = max(0, width)
     let contexts = snapshot.contexts
     guard !contexts.isEmpty, depth > 0 else { return }
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     var sizes = Array(repeating: 1, count: contexts.count)
-    // Always before its children; a snapshot that was decoded from elsewhere might say anything.
+    // A parent always comes before its children, but a snapshot that was decoded from elsewhere might say anything.
     let parents = contexts.indices.map { index in contexts[index].parent.flatMap { 0..<index ~= $0 ? $0 : nil } }
     for (index, parent) in parents.enumerated() { if let parent { children[parent].append(index) } }
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }
 
-    /// What is still to be shown. A stack of its own: a tree may be deeper than the thread's.
+    /// What is still to be shown. This is a stack of our own, because a tree may be deeper than the thread's stack
+    /// allows.
     enum Step {
       case visit(Int, level: Int)
       case omit(Line)

@@ -1,4 +1,4 @@
-/// What is remembered of a binding that is gone.
+/// The record of a binding that is gone.
 struct RemovedBinding {
   /// Why it is gone.
   enum End {
@@ -12,21 +12,22 @@ struct RemovedBinding {
   /// The key's id. The key itself is not held: its name may be an object.
   let key: UInt64
   let objectType: Any.Type?
-  /// The instance, which may be alive if it was replaced or withdrawn. What is loaded under the tree lock has to leave it.
+  /// The instance, which may be alive if it was replaced or withdrawn. A reference that is loaded while the tree lock
+  /// is held must not be released there.
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: Reach
-  /// Where it was bound.
+  /// The call that bound it.
   let site: CallSite
   /// The context's `Node.logNumber`.
   let logNumber: UInt
   let end: End
-  /// When it was found dead, replaced or withdrawn. Of an object that takes part in the tree, when it died.
+  /// When it was found dead, replaced or withdrawn. For an object that takes part in the tree, this is when it died.
   let time: ContinuousClock.Instant
 }
 
-/// The last bindings that are gone because their objects have died or because of another `bind`, in all trees. Everything here runs
-/// under the tree lock.
+/// The most recent bindings, in all trees, that are gone because their objects have died or because of another `bind`.
+/// Everything here runs under the tree lock.
 enum RemovedBindingLog {
   /// A key in a context.
   private struct ContextKey: Hashable {
@@ -36,18 +37,19 @@ enum RemovedBindingLog {
     let key: UInt64
   }
 
-  /// Guarded by the tree lock: a ring, once it is full. Those that are forgotten stay in it until others take their place.
+  /// Guarded by the tree lock: the records, which form a ring once this is full. Forgotten records stay in it until
+  /// others overwrite them.
   @exclusivity(unchecked) private nonisolated(unsafe) static var ring: ContiguousArray<RemovedBinding> = []
-  /// Guarded by the tree lock: where the oldest one is in a full ring.
+  /// Guarded by the tree lock: the index of the oldest record in a full ring.
   @exclusivity(unchecked) private nonisolated(unsafe) static var oldest = 0
-  /// Guarded by the tree lock: where those of each key in a context are in the ring, the oldest first.
+  /// Guarded by the tree lock: the indices in the ring of the records of each key in a context, the oldest first.
   @exclusivity(unchecked) private nonisolated(unsafe) static var indices: [ContextKey: [Int]] = [:]
   /// Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastLogNumber: UInt = 0
 
-  /// Notes that a binding is taken out of its context.
+  /// Records that a binding is removed from its context.
   ///
-  /// - Parameter end: Why it is taken out, which counts if its object is still alive; nil if that need not be remembered.
+  /// - Parameter end: Why it is removed, which counts if its object is still alive; nil if that need not be recorded.
   static func note(_ binding: Binding, _ end: RemovedBinding.End?, _ garbage: inout Garbage) {
     let object = binding.object
     if let object {
@@ -58,7 +60,7 @@ enum RemovedBindingLog {
   }
 
   private static func note(_ binding: Binding, of object: AnyObject?, _ end: RemovedBinding.End) {
-    // Asked once more under the lock, so that nothing is noted after `removeAll`.
+    // This is checked again under the lock, so that nothing is recorded after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
     if node.logNumber == 0 {
       unsafe lastLogNumber += 1
@@ -72,7 +74,7 @@ enum RemovedBindingLog {
         end: end, time: .now))
   }
 
-  /// So many are kept of one key in a context, whatever is bound there in turn.
+  /// The number of records that are kept for one key in a context, whatever is bound there in turn.
   private static var keptOfKey: Int { 8 }
 
   private static func add(_ record: RemovedBinding) {
@@ -89,10 +91,11 @@ enum RemovedBindingLog {
     unsafe oldest = (oldest + 1) % ring.count
   }
 
-  /// Notes that something is bound in a context, in the place of another binding or of none.
+  /// Records that something is bound in a context, in the place of another binding or of none.
   ///
-  /// Forgets the earlier records under its key whose objects are dead, because the new binding counts now, and those of the same instance,
-  /// which is bound again. Records of other objects that are alive stay: if the new binding goes, they explain what became of those.
+  /// This forgets the earlier records under the binding's key whose objects are dead, because the new binding counts
+  /// now, and the records of the same instance, which is bound again. Records of other objects that are alive stay: if
+  /// the new binding goes, they explain what became of those objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.logNumber != 0 {
@@ -107,14 +110,15 @@ enum RemovedBindingLog {
         unsafe indices[contextKey] = kept.isEmpty ? nil : kept.suffix(keptOfKey)
       }
     }
-    // What is bound once more is not replaced; nor is one that has died, whose successor may be in its place in memory.
+    // An instance that is bound again is not replaced. Nor is one that has died, because its successor may be at the
+    // same address.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
     note(replaced, of: object, .replaced(new.site))
   }
 
-  /// Those under a key in one context, the last one first.
+  /// The records under a key in one context, the last one first.
   static func of(_ key: KeyIdentity, in node: Node) -> [RemovedBinding] {
     guard node.logNumber != 0 else { return [] }
     let known = unsafe indices[ContextKey(logNumber: node.logNumber, key: key.id)] ?? []

@@ -1,4 +1,4 @@
-/// Who asks by a verb or a property, for diagnosis.
+/// The object that asks, by a verb or a property, for diagnosis.
 @usableFromInline
 struct Asker {
   @usableFromInline let object: AnyObject
@@ -12,7 +12,8 @@ struct Asker {
 }
 
 extension UDILinkError {
-  /// - Parameter site: Where what could not be made is registered; looked for in the explanation if nil.
+  /// - Parameter site: Where the dependency that could not be made is registered. If nil, this is looked for in the
+  ///   explanation.
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
@@ -24,19 +25,19 @@ extension UDILinkError {
   /// The same error, seen from one step further out.
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
 
-  /// The same, asked for as a parameter of an initialiser.
+  /// The same error for a dependency that was requested as a parameter of an initialiser.
   ///
-  /// - Parameter position: Its position among the parameters, from 1.
+  /// - Parameter position: The dependency's position among the parameters, from 1.
   func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
-  /// The same, seen by the object that asked, if there was one.
+  /// The same error, seen by the object that asked, if there was one.
   func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
 
-  /// The same, where the object that asked did so by one of its properties.
+  /// The same error, if the object asked by one of its properties.
   ///
-  /// - Parameter property: The key path of what is stored for the property, whose name begins with an underscore.
+  /// - Parameter property: The key path of the property's storage, whose name begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
     let step = Step(
@@ -45,7 +46,8 @@ extension UDILinkError {
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
-  /// What `\Screen._store` says of itself; nil where the program does not tell the names of its properties.
+  /// The name of the property in the description of a key path such as `\Screen._store`; nil if the program does not
+  /// contain the names of its properties.
   private static func name(of property: AnyKeyPath) -> String? {
     let text = "\(property)"
     guard let underscore = text.lastIndex(of: "."), text[underscore...].hasPrefix("._") else { return nil }
@@ -71,7 +73,7 @@ extension UDILinkError.Step {
 }
 
 extension UDIExplanation {
-  /// The provider that a lookup came to and that made nothing.
+  /// The provider that a lookup found and that made nothing.
   fileprivate var failedProvider: Finding? {
     switch cause {
     case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,
@@ -89,7 +91,8 @@ extension UDIExplanation {
 }
 
 extension Provider {
-  /// What to throw on of what the factory threw: an error that something is missing gets this step of the way to it.
+  /// What to throw when the factory threw an error: if the error says that something is missing, this step is added to
+  /// its chain.
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }
     return missing.seen(from: .init(self, parameter: missing.parameter))

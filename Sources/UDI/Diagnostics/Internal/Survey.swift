@@ -1,26 +1,26 @@
-/// What there is where a lookup looks: collected under the tree lock, and made into an explanation after it, because names describe
-/// themselves and objects are cast by code of the user's.
+/// What a lookup finds in the places where it looks. It is collected under the tree lock. The explanation is made from
+/// it afterwards, because the descriptions of names and the casts of objects run user code.
 struct Survey {
   struct Finding {
     let kind: UDIExplanation.Finding.Kind
     let key: KeyIdentity
     let site: CallSite
-    /// Where it may be used; for what is dead it does not matter.
+    /// Where the dependency may be used. This does not matter for a dead one.
     var reach = Reach.anywhere
     var objectType: Any.Type?
     var provider: Provider?
-    /// How that failed the last time.
+    /// How the provider's factory failed the last time.
     var failure: FactoryFailure?
-    /// When it was gone, and the call that replaced or withdrew it.
+    /// When the binding went, and the call that replaced or withdrew it.
     var goneSince: ContinuousClock.Instant?
     var endedBy: CallSite?
-    /// Whether the object is alive of a binding that was replaced or withdrawn.
+    /// Whether the object of a replaced or withdrawn binding is alive.
     var isSurvivor = false
 
-    /// Whether there is an object that is alive.
+    /// Whether the object is alive.
     var isAlive: Bool { isSurvivor || kind == .live || kind == .kept || kind == .override }
 
-    /// Whether a lookup that comes to it ends there.
+    /// Whether a lookup that reaches this finding ends there.
     var answers: Bool {
       switch kind {
       case .live, .kept, .provider, .override: true
@@ -32,36 +32,37 @@ struct Survey {
   struct Location {
     let path: [String]
     let finding: Finding
-    /// The path of the scope that it stands in, where that is why a lookup does not find it.
+    /// The path of the scope that it is in, if that is why a lookup does not find it.
     var scopePath: [String]?
   }
 
   /// The path of the context where the lookup begins.
   let start: [String]
   let search: UDISearch
-  /// Whether the lookup goes up because a factory runs.
+  /// Whether the lookup goes up because a factory is running.
   let isInFactory: Bool
   /// Whether the lookup begins in a branch that has been taken out of a tree.
   fileprivate(set) var isRemoved = false
   private let key: KeyIdentity
-  /// The contexts to tell of, in search order.
+  /// The contexts to list, in search order.
   private(set) var contexts: [(path: [String], findings: [Finding])] = []
-  /// How many others had nothing.
+  /// How many further contexts had nothing.
   private(set) var emptyCount = 0
-  /// How many others had something.
+  /// How many further contexts had something.
   private(set) var omittedCount = 0
   fileprivate(set) var isAbridged = false
   private(set) var answer: Location?
   private(set) var equallyNear: [Location] = []
   private(set) var equallyNearCount = 0
   fileprivate(set) var outside: Location?
-  /// What is under other types and may be what was meant.
+  /// What is registered under other types and may be what was meant.
   private(set) var candidates: [Candidate] = []
 
-  /// An object under another type, or what a provider under another type makes.
+  /// An object that is registered under another type, or what a provider under another type makes.
   struct Candidate {
     let location: Location
-    /// If nobody else holds the object any more it dies with this; on the main actor, if it is not `Sendable`.
+    /// If nobody else holds the object any more, it dies with this candidate; on the main actor, if it is not
+    /// `Sendable`.
     private let owner: AnyObject?
     private let isOwned: Bool
     private let madeType: Any.Type?
@@ -80,7 +81,8 @@ struct Survey {
       self.madeType = madeType
     }
 
-    /// Whether a condition holds of the object, or another one of the type of what would be made.
+    /// Whether a condition holds for the object; or, if there is only a provider, whether another condition holds for
+    /// the type that it makes.
     func satisfies(_ condition: (AnyObject) -> Bool, orOfType typeCondition: (Any.Type) -> Bool) -> Bool {
       if let madeType { return typeCondition(madeType) }
       guard let owner else { return false }
@@ -88,14 +90,14 @@ struct Survey {
     }
   }
 
-  /// As many contexts are told of in any case, to show the order.
+  /// This many contexts are listed in any case, to show the order.
   private static var shownInOrder: Int { 12 }
-  /// As many where there is something.
+  /// This many contexts are listed if they have something.
   private static var enough: Int { 100 }
-  /// As many under other types.
+  /// This many candidates under other types are collected.
   private static var enoughCandidates: Int { 32 }
 
-  /// How many were looked at.
+  /// How many contexts were looked at.
   fileprivate var count: Int { contexts.count + emptyCount + omittedCount }
 
   fileprivate init(_ key: KeyIdentity, start: [String], search: UDISearch, isInFactory: Bool) {
@@ -105,7 +107,7 @@ struct Survey {
     self.isInFactory = isInFactory
   }
 
-  /// Notes what one context has. Under the tree lock.
+  /// Records what one context has. Under the tree lock.
   fileprivate mutating func look(at node: Node, _ garbage: inout Garbage) {
     var findings = node.ownFindings(key, &garbage)
     let answering = findings.first(where: \.answers)
@@ -162,7 +164,7 @@ extension Survey.Finding {
 }
 
 extension Entry {
-  /// The object, if there is one already. Under the tree lock: it must not be let go of there.
+  /// The object, if there is one already. Under the tree lock: the object must not be released there.
   fileprivate final var presentObject: AnyObject? {
     switch kind {
     case .binding: object
@@ -175,9 +177,9 @@ extension Entry {
 // MARK: - In the tree. Everything here runs under the tree lock
 
 extension Node {
-  /// Looks at what a lookup looks at, up to its answer, and at what is as near.
+  /// Looks at the contexts that a lookup visits, up to its answer, and at places that are as near as the answer.
   ///
-  /// - Parameter limit: At how many contexts at most.
+  /// - Parameter limit: The maximum number of contexts to look at.
   func survey(_ key: KeyIdentity, _ search: UDISearch?, limit: Int, _ garbage: inout Garbage) -> Survey {
     let isInFactory = search == nil && isHandedToFactory
     var survey = Survey(key, start: fullPath, search: direction(of: search), isInFactory: isInFactory)
@@ -204,7 +206,7 @@ extension Node {
     return survey
   }
 
-  /// Looks at this node and all below it, level by level, to the end of the one with the answer.
+  /// Looks at this node and all nodes below it, level by level, to the end of the level with the answer.
   private func lookBelow(_ survey: inout Survey, limit: Int, _ garbage: inout Garbage) {
     var levels: [Int] = []
     var nodes = BreadthFirst(self, entersScopes: false, limit: limit)
@@ -255,11 +257,12 @@ extension Node {
     return findings
   }
 
-  /// The nearest location that has something under a key, where nothing is that a search from here would find: down from here, unless
-  /// that is where it looks, then down from the parent, and so on; in the scopes there after what is in none.
+  /// The nearest location that has something under a key, if a search from here finds nothing. This looks downwards
+  /// from here, unless the search did that, then downwards from the parent, and so on. At each step, what is in scopes
+  /// comes after what is not.
   ///
-  /// - Parameter limit: At how many contexts to look for scopes at most.
-  /// - Complexity: O(depth), and O(contexts) for scopes, of which the index tells nothing.
+  /// - Parameter limit: The maximum number of contexts to look at for scopes.
+  /// - Complexity: O(depth), and O(contexts) for scopes, which the index does not cover.
   private func nearestOutside(
     _ key: KeyIdentity, _ search: UDISearch, limit: Int, _ garbage: inout Garbage
   ) -> Survey.Location? {
@@ -282,7 +285,7 @@ extension Node {
     return nil
   }
 
-  /// The location of what a lookup downwards finds. What is found dead is withdrawn, as by a lookup.
+  /// The location of what a lookup downwards finds. Dead entries that this finds are withdrawn, as by a lookup.
   private func nearestLocation(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Location? {
     while let entry = slots.find(key.id)?.element.best.object {
       garbage.add(entry)
@@ -290,7 +293,7 @@ extension Node {
         return Survey.Location(path: node.fullPath, finding: finding)
       }
       entry.withdraw(&garbage)
-      // Only what is dead goes; anything else would be here for ever.
+      // An entry that `withdraw` does not remove would keep this loop going for ever.
       if slots.find(key.id)?.element.best.object === entry { return nil }
     }
     return nil

@@ -1,12 +1,13 @@
-/// Where a user's closures may run: anywhere, or on one actor alone.
+/// Where a user's closures may run: anywhere, or only on one actor.
 ///
-/// A closure says so itself, because the verbs take it as `@isolated(any)`: one that was written in main-actor code belongs to the main
-/// actor. Closures are kept as plain functions (`isolationErased`), and whoever calls one first asks `isHere`.
+/// A closure carries this information itself, because the verbs take it as `@isolated(any)`: a closure that was written
+/// in main-actor code belongs to the main actor. Closures are stored as plain functions (`isolationErased`), and
+/// whoever calls one first checks `isHere`.
 @usableFromInline
 struct Isolation: Sendable {
   /// The actor; nil if the closures may run anywhere.
   let actor: (any Actor)?
-  /// Whether the actor is the main actor, which is known without asking.
+  /// Whether the actor is the main actor: stored, so that no check is needed.
   let isMainActor: Bool
 
   private init(_ actor: (any Actor)?, isMainActor: Bool) {
@@ -17,15 +18,16 @@ struct Isolation: Sendable {
   @usableFromInline static let anywhere = Isolation(nil, isMainActor: false)
   @usableFromInline static let mainActor = Isolation(MainActor.shared, isMainActor: true)
 
-  /// The isolation of closures that a verb was given together.
+  /// The isolation of the closures that one call of a verb was given.
   ///
   /// - Parameters:
-  ///   - first: The actor of one of them, if it belongs to one.
-  ///   - second: The actor of the other.
-  ///   - caller: The actor in whose code the verb is called. Closures that were written there say so themselves. References to functions
-  ///     do not, in the Swift 5 mode, where both belong to the main actor only by the module's default isolation.
-  ///   - site: The call of the verb.
-  /// - Precondition: They do not belong to two actors: nothing could call both.
+  ///   - first: The actor of the first closure, if it belongs to one.
+  ///   - second: The actor of the second closure, if it belongs to one.
+  ///   - caller: The actor in whose code the verb is called. Closures that were written there carry their own
+  ///     isolation. References to functions do not, in the Swift 5 mode, if they belong to the main actor only because
+  ///     of the module's default isolation.
+  ///   - site: Where the verb was called.
+  /// - Precondition: The closures do not belong to two different actors: no caller could call both.
   @usableFromInline
   static func of(
     _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: CallSite
@@ -33,40 +35,41 @@ struct Isolation: Sendable {
     if let first, let second, first !== second {
       fatalError(
         """
-        \(site.fileID):\(site.line): the closures that were given here belong to two actors, \(describe(first)) and \(describe(second)). \
-        Both are called where the instance is made: write them for the same actor, or for none.
+        \(site.fileID):\(site.line): the closures given here belong to two actors, \(describe(first)) and \(describe(second)). Both \
+        are called where the instance is made: write them for the same actor, or for none.
         """)
     }
     guard let actor = first ?? second else { return caller === MainActor.shared ? .mainActor : .anywhere }
     return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
   }
 
-  /// The isolation of a block that lookups run on their way, and so must not wait for another actor: none, or the main actor.
+  /// The isolation of a block that lookups run on their way, so that it must not wait for another actor: none, or the
+  /// main actor.
   ///
-  /// - Precondition: It belongs to no other actor.
+  /// - Precondition: The block belongs to no actor other than the main actor.
   @usableFromInline
   static func ofBlock(_ actor: (any Actor)?, in caller: (any Actor)?, _ verb: String) -> Isolation {
     guard let actor else { return caller === MainActor.shared ? .mainActor : .anywhere }
     guard actor === MainActor.shared else {
       fatalError(
         """
-        the block given to `\(verb)` belongs to \(describe(actor)): lookups run it on their way, and cannot wait for an actor. Write it \
-        for the main actor, or in a nonisolated function for none.
+        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it on their way and cannot wait for an actor. Write \
+        it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
     return .mainActor
   }
 
-  /// The isolation of closures that make or get something that is not `Sendable`: the main actor.
+  /// The isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
-  /// - Precondition: They belong to no other actor.
+  /// - Precondition: The closures belong to no actor other than the main actor.
   @usableFromInline
   static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: CallSite) -> Isolation {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
         """
-        \(site.fileID):\(site.line): a closure that was given here belongs to \(describe(other)), and gets or makes something that is \
-        not Sendable, which stays on the main actor. Make the type Sendable, or the closure one of the main actor.
+        \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes something that is not \
+        Sendable and so stays on the main actor. Make the type Sendable, or write the closure in main-actor code.
         """)
     }
     return .mainActor
@@ -76,11 +79,11 @@ struct Isolation: Sendable {
   var isHere: Bool {
     guard let actor else { return true }
     if isMainActor { return MainActorCheck.isOnMainActor }
-    // Only `obtain` leads to another actor in a way that can be known: see `Resolution.actor`.
+    // Only `obtain` runs code on another actor in a way that we can detect: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
   }
 
-  /// A conversion that is released on the actor, because it may hold what is not `Sendable`.
+  /// Wraps a conversion so that it is released on the actor, because it may hold something that is not `Sendable`.
   @usableFromInline
   func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
     guard let actor else { return convert }
@@ -88,7 +91,7 @@ struct Isolation: Sendable {
     return { owned.value($0) }
   }
 
-  /// How messages name the actor.
+  /// The actor's name in messages.
   var name: String { actor.map(Self.describe) ?? "no actor" }
 
   private static func describe(_ actor: any Actor) -> String {
@@ -98,10 +101,12 @@ struct Isolation: Sendable {
 
 // MARK: - Closures of any isolation as plain functions
 
-// A function of any isolation is called as one of none is: its actor is a part of what it captures. The compiler refuses the conversion, because
-// it would no longer see to the isolation; here `Isolation` does. The standard library's `MainActor.assumeIsolated` goes the same way.
+// A function with an isolation is called in the same way as a function without one: the actor is part of what it
+// captures. The compiler refuses the conversion, because it could no longer enforce the isolation; here `Isolation`
+// does. The standard library's `MainActor.assumeIsolated` does the same.
 
-/// A factory with arguments, or an initialiser with parameters. It is cast inside a struct: a function that is cast alone is wrapped before.
+/// A factory with arguments, or an initialiser with parameters. The function is cast inside a struct, because the
+/// compiler wraps a function that is cast on its own.
 @usableFromInline
 struct IsolatedFunction<Result, each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) throws -> Result
@@ -113,13 +118,14 @@ struct IsolatedFunction<Result, each Parameter> {
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) throws -> Result) { self.function = function }
 
-  /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
+  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   @usableFromInline var isolationErased: (repeat each Parameter) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }
 
-/// The same for closures that return nothing and do not throw. The compiler crashes on one struct for both, generic over what is thrown (Swift 6.3).
+/// The same for closures that return nothing and do not throw. The compiler (Swift 6.3) crashes on a single struct for
+/// both kinds that is generic over the error.
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) -> Void
@@ -131,7 +137,7 @@ struct IsolatedBlock<each Parameter> {
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
 
-  /// The same without its isolation, to be called only where `Isolation.isHere` says that it may be.
+  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   @usableFromInline var isolationErased: (repeat each Parameter) -> Void {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }

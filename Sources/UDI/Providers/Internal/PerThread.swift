@@ -6,25 +6,28 @@
   import Musl
 #endif
 
-/// What each thread has of its own, until it ends.
+/// What each thread has for itself until it ends.
 enum PerThread {
-  /// Written once, by `prepare`. Not a lazy constant, which would be asked at each link whether it is there.
+  /// Written once, by `prepare`. This is not a lazy constant, because each link would have to check whether that has
+  /// been initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
-  /// Makes the key when it is first asked for, and says whether that succeeded: 0 if so.
+  /// Makes the key on first access, and tells whether that succeeded: 0 if so.
   private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
-    // Called when a thread ends, with what it stored; on Darwin the type says that this is never nil.
+    // The system calls this when a thread ends, and passes what the thread stored. On Darwin the parameter's type says
+    // that this is never nil.
     let pointer: UnsafeMutableRawPointer? = unsafe value
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// To be called before there is anything to make: whoever makes a provider or a set-up block does.
+  /// Call this before there is anything to make: whoever creates a provider or a set-up block does so.
   static func prepare() {
-    // Not a precondition: `-Ounchecked` leaves its condition out, and the key would never be made.
+    // This is not a precondition: `-Ounchecked` removes a precondition's condition, and the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// What the calling thread is making. Only where there is a provider or a set-up block, which the caller found under a lock.
+  /// What the calling thread is making. Use this only if there is a provider or a set-up block, which the caller has
+  /// found while holding a lock.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {
@@ -33,7 +36,7 @@ enum PerThread {
     }
   }
 
-  /// The same, but nil where the thread has made nothing yet. Only after `prepare`.
+  /// The same, or nil if the thread has made nothing yet. Use this only after `prepare`.
   static var presentResolution: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { Unretained(address: UInt(bitPattern: $0)) }
   }

@@ -1,12 +1,12 @@
-/// What a consumer was given last, to tell whether the next is news. It is not kept alive.
+/// What a consumer was given last, to decide whether the next answer is new. It does not keep the object alive.
 struct LastGiven {
   private var isFirst = true
   private weak var object: AnyObject?
   private var wasNothing = true
 
-  /// Notes what a lookup gives.
+  /// Records what a lookup found.
   ///
-  /// - Returns: Whether it differs from the last time. A value that a provider made always does.
+  /// - Returns: Whether it differs from the last answer. A value that a provider made always does.
   mutating func note<Dependency>(_ found: Dependency?) -> Bool {
     let new = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

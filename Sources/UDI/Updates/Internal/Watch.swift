@@ -1,4 +1,4 @@
-/// A consumer's hold on its watcher: when it goes, nobody watches any more.
+/// A consumer's hold on its watcher. When it is released, the watcher stops watching.
 final class Watch: Sendable {
   private let watcher: Watcher
   /// Written once, before anybody else has the watch. Weak, so that waiting for updates keeps no context alive.
@@ -13,24 +13,25 @@ final class Watch: Sendable {
 
   deinit { Tree.change { _ in watcher.leave() } }
 
-  /// Waits until a lookup may give something else.
+  /// Waits until a lookup may find something else.
   ///
-  /// - Parameter seen: The counts that were seen before.
-  /// - Returns: The context to look up from, and the counts then; nil if the context is gone, or the task cancelled.
+  /// - Parameter seen: The counts that the caller has seen.
+  /// - Returns: The context to look up from, and the counts then; nil if the context is gone or the task is cancelled.
   nonisolated(nonsending) func nextChange(after seen: Watcher.ChangeCounts) async -> (UDIContext, Watcher.ChangeCounts)?
   {
     guard let change = await watcher.nextChange(after: seen), let context = unsafe watched else { return nil }
-    // The lookup may go through other contexts than before. It is entered before the lookup, so that no change is missed in between.
+    // The lookup may now go through other contexts than before. The watcher is entered before the lookup, so that no
+    // change is missed in between.
     context.change { node, _ in node.enter(watcher) }
     return (context, change)
   }
 
-  /// Looks up for the watcher.
+  /// Looks up the dependency on behalf of the watcher.
   ///
   /// - Parameters:
-  ///   - isKeptOnly: Whether to look only at what is there, and ask no provider but one that is new to the watcher.
-  ///   - last: What the last look found; replaced by what this one finds.
-  /// - Returns: What is found; an outer nil where that is nothing new.
+  ///   - isKeptOnly: Whether to look only at what is there, and to ask no provider unless it is new to the watcher.
+  ///   - last: Where the answer of the last lookup came from; replaced by the source of this one.
+  /// - Returns: What was found; an outer nil if that is nothing new.
   func lookUp<Dependency>(
     _ context: UDIContext, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     keptOnly isKeptOnly: Bool,
@@ -58,14 +59,15 @@ final class Watch: Sendable {
       last.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
-    // The last two never come from a context, which withdraws what is dead, and runs set-up blocks.
+    // The last two never come from a context: it withdraws what is dead, and runs set-up blocks.
     case .written, .nothing, .dead, .setUpPending: break
     }
     context.withNode { last.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)
   }
 
-  /// Runs a part of a look that can change the tree: what it changes is no news to the watcher, and what it brings is marked, see `ChangeKind`.
+  /// Runs a part of a lookup that can change the tree. Its changes are not new to the watcher, and the entries that it
+  /// adds are marked, see `ChangeKind`.
   private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }

@@ -1,38 +1,39 @@
-/// Notices when a lookup may give another answer than before.
+/// Notices when a lookup may find something else than before.
 ///
-/// It is notified *that* something has changed, never *what*: it counts changes, and whoever waits looks up again. So a slow consumer costs no
-/// memory, nothing is looked up unless somebody asks, and being notified once too often does no harm.
+/// A watcher is notified *that* something has changed, never *what*. It counts changes, and its consumers look up
+/// again. So a slow consumer costs no memory, nothing is looked up unless somebody asks, and one notification too many
+/// does no harm.
 final class Watcher: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock, or by the watcher's own.
+  // Unchecked: everything mutable is guarded by the tree lock, or by the watcher's own lock.
 
-  /// What is looked up. Held, so that its id is given to no other key.
+  /// The key that is looked up. The watcher holds it, so that no other key gets its id.
   let key: KeyIdentity
-  /// The direction it takes, as the lookup names it.
+  /// The direction that the lookup names; nil if it names none.
   let search: UDISearch?
 
-  /// Under the tree lock: where it is entered. The first is where its lookup begins.
+  /// Under the tree lock: the nodes where the watcher is entered. The first is where its lookup begins.
   fileprivate var nodes: [Node] = []
   /// Under the tree lock: the direction that the lookup takes.
   fileprivate var direction = UDISearch.lineage
-  /// Under the tree lock: the thread that looks up for it now, 0 where none does.
+  /// Under the tree lock: the thread that is looking up for the watcher now, or 0 if there is none.
   var looker: UInt = 0
-  /// Under the tree lock: whether it counts.
+  /// Under the tree lock: whether the watcher is included in `count`.
   fileprivate var isEntered = false
-  /// Under the tree lock: how many are entered somewhere.
+  /// Under the tree lock: how many watchers are entered anywhere.
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   fileprivate let lock = Lock()
-  /// How often it has been notified of changes of each kind.
+  /// How often the watcher has been notified of changes of each kind.
   struct ChangeCounts: Equatable {
     var answer: UInt = 0
     var keptOnly: UInt = 0
   }
 
-  /// Guarded by `lock`. The first change is that there is something to look up at all.
+  /// Guarded by `lock`. The first change is that there is something to look up in the first place.
   private var counts = ChangeCounts(answer: 1)
   /// Guarded by `lock`: whether the context is gone.
   private var hasEnded = false
-  /// Guarded by `lock`: several may wait, because iterators can be copied.
+  /// Guarded by `lock`. Several consumers may wait, because iterators can be copied.
   fileprivate var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
   /// Guarded by `lock`.
   private var lastTicket: UInt = 0
@@ -48,8 +49,8 @@ final class Watcher: @unchecked Sendable {
 extension Watcher {
   /// Waits until there is a change that the caller has not seen.
   ///
-  /// - Parameter seen: The counts that it has seen.
-  /// - Returns: The counts now; nil if the context is gone, or the task cancelled.
+  /// - Parameter seen: The counts that the caller has seen.
+  /// - Returns: The counts now; nil if the context is gone or the task is cancelled.
   nonisolated(nonsending) func nextChange(after seen: ChangeCounts) async -> ChangeCounts? {
     let ticket = lock.withLock {
       lastTicket += 1
@@ -58,7 +59,8 @@ extension Watcher {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mustWait = lock.withLock {
-          // A task is marked as cancelled before its handlers are called: so either this sees it, or the handler finds the ticket.
+          // A task is marked as cancelled before its handlers are called. So either this check sees the mark, or the
+          // handler finds the ticket.
           guard counts == seen, !hasEnded, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true
@@ -71,7 +73,7 @@ extension Watcher {
     return lock.withLock { hasEnded || Task.isCancelled ? nil : counts }
   }
 
-  /// Notifies those who wait. Not under a lock.
+  /// Wakes the consumers that wait. Do not call this while holding a lock.
   func notify(of kind: ChangeKind) {
     let continuations = lock.withLock {
       if kind == .keptOnly { counts.keptOnly += 1 } else { counts.answer += 1 }
@@ -82,20 +84,20 @@ extension Watcher {
     for continuation in continuations.values { continuation.resume() }
   }
 
-  /// The context is gone.
+  /// Records that the context is gone.
   fileprivate func end() { lock.withLock { hasEnded = true } }
 }
 
 // MARK: - In the tree. Everything here runs under the tree lock
 
-/// Who watches one node, by the key's id.
+/// The watchers of one node, by the key's id.
 typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
 extension Watcher {
-  /// Whether its lookup comes to a node that it is entered at: nothing is found before.
+  /// Whether the watcher's lookup reaches a node where the watcher is entered: it finds nothing before.
   fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
-  /// Whether its lookup goes on above a node that it is entered at.
+  /// Whether the watcher's lookup goes on above a node where the watcher is entered.
   fileprivate func climbs(beyond node: Node) -> Bool {
     direction.looksAbove && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
@@ -109,7 +111,7 @@ extension Watcher {
 }
 
 extension Node {
-  /// Enters a watcher whose lookup begins here wherever something can happen that changes the answer.
+  /// Enters a watcher whose lookup begins here at every node where something can change its answer.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     unsafe Watcher.count += 1
@@ -127,13 +129,13 @@ extension Node {
     }
   }
 
-  /// Where something has changed, seen from a watched node.
+  /// Where a change happened, as seen from a watched node.
   enum Whereabouts {
     case here
     case below
   }
 
-  /// Notifies those who watch a key here that what is found from here has changed.
+  /// Notifies the watchers of a key that are entered here of a change to what a lookup from here finds.
   @inline(never)
   func notifyWatchers(of key: UInt64, _ whereabouts: Whereabouts) {
     if let concerned = watchers[key] {
@@ -145,7 +147,7 @@ extension Node {
     for watcher in concerned.values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Notifies those whose lookup goes up through this node, which has got another parent.
+  /// Notifies the watchers whose lookup goes up through this node, which has a new parent.
   @inline(never)
   func notifyWatchersOfMove() {
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -157,14 +159,14 @@ extension Node {
     }
   }
 
-  /// Notifies those whose lookup begins here and takes the context's own search, which has changed.
+  /// Notifies the watchers whose lookup begins here and uses the context's own search, which has changed.
   func notifyWatchersOfSearch() {
     for concerned in watchers.values {
       for watcher in concerned.values where watcher.search == nil { Tree.notify(watcher) }
     }
   }
 
-  /// Notifies those who watch a key here, and those further up whose lookups may find it here.
+  /// Notifies the watchers of a key here, and those of contexts above whose lookups may find it here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if isWatched { notifyWatchers(of: key, .here) }
@@ -175,7 +177,8 @@ extension Node {
     }
   }
 
-  /// Notifies those whose lookup comes here, whatever they look for: a set-up block has been added that may bind it.
+  /// Notifies the watchers whose lookup reaches this node, whatever they look for: a set-up block has been added that
+  /// may bind it.
   func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -189,8 +192,8 @@ extension Node {
     }
   }
 
-  /// Notifies those whose lookup goes down from above this node to where set-up blocks are pending: this node has got another place, so one of
-  /// the blocks may come before what is found now.
+  /// Notifies the watchers whose lookup goes down from above this node to contexts with pending set-ups: this node has
+  /// moved, so one of the set-up blocks may now run before the lookup reaches what it finds at present.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
     var next = parentThatSeesThis
@@ -204,7 +207,7 @@ extension Node {
     }
   }
 
-  /// Lets go of the watchers when the context goes.
+  /// Removes all watchers when the context goes.
   @inline(never)
   func endWatching() {
     for concerned in watchers.values {
@@ -220,14 +223,14 @@ extension Node {
   }
 
   private func leave(_ watcher: Watcher) {
-    // A chain of contexts goes from the top down, and the top is the last node.
+    // A chain of contexts is dismantled from the top down, and the top is the last node.
     if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
     Tree.notify(watcher)
   }
 }
 
 extension Watcher {
-  /// Takes it out wherever it is entered.
+  /// Removes the watcher from all nodes where it is entered.
   func leave() {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
@@ -246,14 +249,14 @@ extension Watcher {
 }
 
 #if DEBUG
-  /// For tests: the state of those who watch from here.
+  /// For tests: the state of the consumers that watch from here.
   extension UDIContext {
-    /// Whether all of them have seen every change, and wait for the next one.
+    /// Whether all consumers have seen every change and are waiting for the next one.
     package var consumersAreWaiting: Bool {
       ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
     }
 
-    /// At how many contexts each of them is entered.
+    /// The number of contexts where each watcher is entered.
     package var nodeCountsOfWatchers: [Int] {
       let watchers = ownWatchers
       return Tree.change { _ in watchers.map(\.nodes.count) }

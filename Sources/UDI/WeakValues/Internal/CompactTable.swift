@@ -1,10 +1,10 @@
-/// What a `CompactTable` holds: something that knows its key.
+/// An element of a `CompactTable`: something that knows its key.
 protocol CompactTableElement {
   associatedtype Key: Equatable
   var key: Key { get }
-  /// Spreads keys over all bits of a word, the high ones above all. Not called while a table is small.
+  /// Spreads keys over all bits of a word, above all over the high ones. It is not called while a table is small.
   static func hash(_ key: Key) -> UInt
-  /// Deinitialises an element that goes.
+  /// Deinitialises an element that is removed.
   static func destroy(_ element: UnsafeMutablePointer<Self>)
 }
 
@@ -12,15 +12,17 @@ extension CompactTableElement {
   static func destroy(_ element: UnsafeMutablePointer<Self>) { unsafe element.deinitialize(count: 1) }
 }
 
-/// A hash table in one allocation, made for many small tables: eight bytes while it is empty, a dense array that is searched
-/// from front to back up to eight elements, open addressing with linear probing above.
+/// A hash table in one allocation, made for many small tables. An empty table takes eight bytes. Up to eight elements
+/// it is a dense array that is searched from front to back; above that it uses open addressing with linear probing.
 ///
-/// Elements stay where they are until the next insertion or removal. A removal leaves no mark behind: in the dense form the last
-/// element fills the gap, in the hashed form the run behind it moves up (backward-shift deletion: Knuth, The Art of Computer
-/// Programming, volume 3, section 6.4, algorithm R). The table shrinks as it empties and is freed when the last one goes.
+/// Elements stay where they are until the next insertion or removal. A removal leaves no marker behind: in the dense
+/// form the last element fills the gap, and in the hashed form the run behind it moves up (backward-shift deletion:
+/// Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table shrinks as it empties, and is
+/// freed when the last element is removed.
 ///
-/// In memory: the header, in the hashed form a tag byte for each bucket, 0 where it is empty, and the elements. The tags are next to
-/// the header because a search begins with both, and what it costs in a large tree is the cache lines that it touches.
+/// In memory, the header comes first; then, in the hashed form, a tag byte for each bucket, which is 0 if the bucket is
+/// empty; then the elements. The tags are next to the header because a search begins with both, and the cost of a
+/// search in a large tree is the cache lines that it touches.
 ///
 /// Complexity: insertion, removal and search are O(1), amortised and on average.
 @safe
@@ -30,17 +32,17 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     var capacity: UInt32
   }
 
-  /// Nil while the table is empty. The table owns the memory and is not copyable, so nobody else has this address.
+  /// Nil while the table is empty. The table owns the memory and cannot be copied, so nobody else has this address.
   private var base: UnsafeMutableRawPointer?
 
   private static var denseLimit: Int { 8 }
 
   init() {}
 
-  /// The table again that `takeMemory` left empty: there must be one alone.
+  /// Recreates the table from the memory that `takeMemory` returned. At most one table may own this memory.
   init(_ memory: UnsafeMutableRawPointer?) { unsafe base = memory }
 
-  /// Leaves the table empty, and its memory to the caller.
+  /// Empties the table and hands its memory to the caller.
   mutating func takeMemory() -> UnsafeMutableRawPointer? {
     defer { unsafe base = nil }
     return unsafe base
@@ -63,15 +65,16 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return unsafe Int(Self.header(base).pointee.count)
   }
 
-  /// How many elements there is room for, in buckets.
+  /// The number of buckets: how many elements there is room for.
   var capacity: Int {
     guard let base = unsafe base else { return 0 }
     return unsafe Int(Self.header(base).pointee.capacity)
   }
 
-  /// Where an element is: to read it and to change it in place, until the next insertion or removal.
+  /// Refers to an element, to read it and to change it in place, until the next insertion or removal.
   ///
-  /// Marked safe although the compiler cannot check that: it is used at once, inside the call that asked for it.
+  /// This is marked safe although the compiler cannot check it: the reference is used at once, inside the call that
+  /// asked for it.
   @safe
   struct ElementReference {
     fileprivate let pointer: UnsafeMutablePointer<Element>
@@ -96,7 +99,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let header = unsafe Self.header(base).pointee
     guard header.capacity > Self.denseLimit else {
       let elements = unsafe Self.elements(base, 0)
-      // Most contexts have one key or few, and there is at least one: this serves the row "link, bound there" with 12 of 297 instructions.
+      // Most contexts have one key or few, and there is at least one element here. This serves the row "link, bound
+      // there" with 12 of 297 instructions.
       if unsafe elements.pointee.key == key { return unsafe elements }
       for index in 1..<max(1, Int(header.count)) where unsafe elements[index].key == key {
         return unsafe elements + index
@@ -122,13 +126,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     }
   }
 
-  /// The element in a bucket, or nil where it is empty; buckets are numbered from 0 to `capacity`.
+  /// The element in a bucket, or nil if the bucket is empty. Buckets are numbered from 0 up to, but not including,
+  /// `capacity`.
   func element(inBucket index: Int) -> Element? {
     guard let base = unsafe base, isTaken(index) else { return nil }
     return unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))[index]
   }
 
-  /// Calls `body` for each element, in no particular order. The table must not change meanwhile.
+  /// Calls `body` for each element, in no particular order. The table must not change during the call.
   func forEach(_ body: (borrowing Element) -> Void) {
     unsafe forEachAddress { unsafe body($0.pointee) }
   }
@@ -164,11 +169,12 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Adds an element whose key is not in the table.
   ///
-  /// - Parameter initialCapacity: For how many elements to make room in an empty table: 1, or another power of two from 4.
+  /// - Parameter initialCapacity: The number of elements that an empty table makes room for: 1, or another power of two
+  ///   from 4.
   mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
-      // Very many tables have one element; those that have two mostly have some more.
+      // Very many tables have a single element; those that have two usually have some more.
       if count == capacity { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     } else if count * 4 >= capacity * 3 {
       resize(to: capacity * 2)
@@ -176,7 +182,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     place(element)
   }
 
-  /// Takes out the element with this key.
+  /// Removes the element with this key and returns it.
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {
     guard let base = unsafe base, let pointer = unsafe findPointer(key) else { return nil }
@@ -195,8 +201,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return removed
   }
 
-  /// Takes out all elements, but keeps the memory of a table that is hashed. In one that is not, a lookup would read the first element without
-  /// asking whether there is one.
+  /// Removes all elements. A hashed table keeps its memory. A dense one does not, because a lookup reads its first
+  /// element without checking whether there is one.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
     unsafe forEachAddress { unsafe Element.destroy($0) }
@@ -214,7 +220,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     var index = (gap + 1) & mask
     while unsafe tags[index] != 0 {
       let home = unsafe Self.home(Element.hash(elements[index].key), capacity)
-      // Moves up unless that would put it before its home bucket.
+      // The element moves up unless it would then be before its home bucket.
       if (index - home) & mask >= (index - gap) & mask {
         unsafe (elements + gap).moveInitialize(from: elements + index, count: 1)
         unsafe tags[gap] = tags[index]
@@ -225,7 +231,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe tags[gap] = 0
   }
 
-  /// Puts an element where it belongs; there is room.
+  /// Puts an element where it belongs. There must be room.
   private mutating func place(_ element: consuming Element) {
     let base = unsafe base.unsafelyUnwrapped
     let header = unsafe Self.header(base)
@@ -290,13 +296,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (base + MemoryLayout<Header>.size).assumingMemoryBound(to: UInt8.self)
   }
 
-  /// The bucket where an element belongs, by the high bits of its hash.
+  /// The bucket where an element belongs: the high bits of its hash.
   @inline(__always)
   static func home<Word: FixedWidthInteger & UnsignedInteger>(_ hash: Word, _ capacity: Int) -> Int {
     Int(truncatingIfNeeded: hash >> Word(truncatingIfNeeded: Word.bitWidth - capacity.trailingZeroBitCount))
   }
 
-  /// Never 0, which marks an empty bucket.
+  /// The tag byte of a hash. It is never 0, because 0 marks an empty bucket.
   @inline(__always)
   private static func tag(_ hash: UInt) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
 }

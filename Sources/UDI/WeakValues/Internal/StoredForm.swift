@@ -1,33 +1,33 @@
-/// The words in which a value of a protocol or class type stores a reference to an object.
+/// The words with which a value of a protocol or class type stores a reference to an object.
 ///
-/// An existential is the reference and, behind it, what the compiler knows of the object's type: witness tables, and for a protocol
-/// that is not bound to classes the metadata, at the end of a three-word buffer of which only the first word is in use.
-/// (Type Layout, "Existential Containers", in the Swift repository: docs/ABI/TypeLayout.rst.) To hand out a value again
-/// it is enough to write those words around a new strong reference; a cast would look up the conformance each time, at
-/// twice to four times the cost of the whole lookup.
+/// An existential consists of the reference and, behind it, what the compiler knows about the object's type: witness
+/// tables, and for a protocol that is not class-bound also the metadata, at the end of a three-word buffer of which
+/// only the first word is used. (Type Layout, "Existential Containers", in the Swift repository:
+/// docs/ABI/TypeLayout.rst.) To hand out a value again, it is enough to write these words around a new strong
+/// reference. A cast would look up the conformance each time, at two to four times the cost of the whole lookup.
 ///
-/// Why that is sound: the words are those of a value of the same type with the same object, recorded while it was
-/// alive, and all but the reference itself are constants of the object's dynamic type. A value whose dynamic type is a
-/// class is of a class type, or an existential that holds the reference in its first word; the one exception is
-/// `any Error`, which boxes. The first word is compared with the object's address, and where that or the size is not
-/// as expected the form is incomplete and a cast is used.
+/// This is sound because the words come from a value of the same type with the same object, recorded while it was
+/// alive, and all of them except the reference itself are constants of the object's dynamic type. If a value's dynamic
+/// type is a class, the value is of a class type, or is an existential that holds the reference in its first word; the
+/// one exception is `any Error`, which uses a box. The first word is compared with the object's address. If that or the
+/// size is not as expected, the form is incomplete and a cast is used.
 @usableFromInline
 @safe
 struct StoredForm {
   /// The object's address: the first word.
   @usableFromInline let address: UInt
-  /// The words behind it that matter: the second and third, or, with a buffer of three words, the fourth and fifth.
+  /// The words behind it that matter: the second and third, or, if there is a three-word buffer, the fourth and fifth.
   @usableFromInline let words: (UInt, UInt)
   @usableFromInline let shape: Shape
 
-  /// How many words a value has, and so which of them are recorded.
+  /// The number of words of a value, which decides which of them are recorded.
   @usableFromInline
   enum Shape: UInt8 {
-    /// What is recorded does not suffice to rebuild a value.
+    /// The recorded words do not suffice to rebuild a value.
     case incomplete
-    /// A class, or a protocol bound to classes, by the number of words.
+    /// A class, or a class-bound protocol, by the number of words.
     case one, two, three
-    /// A protocol that is not bound to classes: `Any`, or with one witness table.
+    /// A protocol that is not class-bound: without a witness table, as `Any`, or with one.
     case open, openWithWitness
   }
 
@@ -38,26 +38,26 @@ struct StoredForm {
     self.shape = shape
   }
 
-  /// Of nothing.
+  /// The form of nothing.
   @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), shape: .incomplete) }
 
   @usableFromInline var isComplete: Bool { shape != .incomplete }
 
-  /// The object, retained. Only while the dependency that the form was taken of is known to be alive.
+  /// The object, retained. Use this only while the dependency that the form was taken from is known to be alive.
   @usableFromInline var object: AnyObject { borrowed.object }
 
-  /// The object. Only while the dependency that the form was taken of is known to be alive.
+  /// The object. Use this only while the dependency that the form was taken from is known to be alive.
   var borrowed: Unretained<AnyObject> { Unretained(address: address) }
 
-  /// Makes a value of the captured type at `memory`, which then owns `object`.
+  /// Writes a value of the captured type to `memory`, which then owns `object`.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the type that the form was captured from.
   @inline(__always)
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
-    // As an initialisation, which hands over the reference instead of counting it once more.
+    // This is an initialisation, which hands the reference over instead of retaining it once more.
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
-    // The rest in pairs, because that is how the caller will read them: a load that spans two recent stores waits until both
-    // have reached the cache, and that costs as much as a lock.
+    // The remaining words are stored in pairs, because that is how the caller will read them: a load that spans two
+    // recent stores waits until both have reached the cache, which costs as much as a lock.
     let word = MemoryLayout<UInt>.size
     switch shape {
     case .incomplete, .one: break
@@ -68,7 +68,7 @@ struct StoredForm {
       unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
       unsafe memory.storeBytes(of: words.1, toByteOffset: 2 * word, as: UInt.self)
     case .open, .openWithWitness:
-      // The buffer's second and third word are not in use.
+      // The second and third word of the buffer are not used.
       let reference = unsafe memory.load(as: UInt.self)
       unsafe memory.storeBytes(of: SIMD2(reference, 0), as: SIMD2<UInt>.self)
       unsafe memory.storeBytes(of: SIMD2(0, words.0), toByteOffset: 2 * word, as: SIMD2<UInt>.self)
@@ -80,7 +80,7 @@ struct StoredForm {
 // MARK: - Taking a dependency apart
 
 extension StoredForm {
-  /// The form of a value of a type that `holdsReferences`, of one to three words.
+  /// Makes the form of a value whose type `holdsReferences` and has one to three words.
   @inlinable
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
@@ -94,15 +94,16 @@ extension StoredForm {
       shape: size == word ? .one : size == 2 * word ? .two : .three)
   }
 
-  /// The form of a dependency, which must be kept alive as long as the form's `borrowed` is used.
+  /// Returns the form of a dependency, which must be kept alive as long as the form's `borrowed` is used.
   ///
-  /// - Returns: Nil if it is no class instance: a value of a struct or an enum, an Optional among them, cannot be held weakly.
+  /// - Returns: Nil if the dependency is not a class instance: a struct, an enum or an Optional cannot be held weakly.
   @inlinable
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // Three words at the most: then the type is a class or bound to classes if only one value of it was a class instance.
+    // At most three words: if a single value of such a type was a class instance, then the type is a class or
+    // class-bound.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
@@ -114,7 +115,8 @@ extension StoredForm {
   @usableFromInline
   static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).facts.contains(.holdsReferences) }
 
-  /// Finds out whether a dependency is a class instance, and remembers that of its type where it then holds for every value.
+  /// Checks whether a dependency is a class instance. If the answer holds for every value of its type, remembers it for
+  /// the type.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     // Not `as AnyObject`, which succeeds for every value by boxing it.
@@ -125,7 +127,7 @@ extension StoredForm {
     let count = MemoryLayout<Dependency>.size / word
     let incomplete = StoredForm(address: address, words: (0, 0), shape: .incomplete)
     guard MemoryLayout<Dependency>.size == count * word, 1...5 ~= count else { return incomplete }
-    // Sometimes the reference, on Apple's systems, sometimes one to a box.
+    // On Apple's systems this is sometimes the reference itself; otherwise it is a reference to a box.
     if type == (any Error).self { return incomplete }
     return unsafe withUnsafeBytes(of: dependency) { bytes in
       func load(_ index: Int) -> UInt {
@@ -136,14 +138,15 @@ extension StoredForm {
         TypeToken.note(.holdsReferences, of: type)
         return StoredForm(address: address, words: (load(1), load(2)), shape: [.one, .two, .three][count - 1])
       }
-      // The metadata stands behind the buffer. Were the type bound to classes, with many protocols, there would be a witness table.
+      // The metadata follows the buffer. If the type were class-bound, with many protocols, there would be a witness
+      // table.
       let metadata = unsafe unsafeBitCast(metatype, to: UInt.self)
       guard load(3) == metadata else { return incomplete }
       return StoredForm(address: address, words: (load(3), load(4)), shape: count == 4 ? .open : .openWithWitness)
     }
   }
 
-  /// The object itself: for an instance stored as `any Error`, `as AnyObject` would give the box that it sits in.
+  /// The object itself. For an instance stored as `any Error`, `as AnyObject` would return its box.
   private static func object(in value: Any, of metatype: AnyClass) -> AnyObject? {
     func cast<Class: AnyObject>(to _: Class.Type) -> AnyObject? { value as? Class }
     return cast(to: metatype)

@@ -1,15 +1,15 @@
-/// A weak reference to an object, and what it takes to hand the object out as the type it was stored under.
+/// A weak reference to an object, and what is needed to hand the object out as the type that it was stored under.
 ///
 /// Entries are objects so that an index can point at them, and immutable, so that copies of a dictionary can share them
 /// and any thread may read them.
 @usableFromInline
 class WeakEntry: @unchecked Sendable {
-  // Unchecked: the object need not be `Sendable`. Whoever hands it out answers for that: a context by its verbs'
-  // isolation, a `WeakValueDictionary` by being `Sendable` only where its values are.
+  // Unchecked: the object need not be `Sendable`. Whoever hands it out makes sure that this is allowed: a context by
+  // the isolation of its verbs, a `WeakValueDictionary` by being `Sendable` only if its values are.
   weak let object: AnyObject?
   let form: StoredForm
 
-  /// - Parameter form: Of a dependency that is alive during the call.
+  /// - Parameter form: The form of a dependency that is alive during the call.
   @usableFromInline
   init(_ form: StoredForm) {
     object = form.borrowed.read { $0 }
@@ -22,7 +22,7 @@ class WeakEntry: @unchecked Sendable {
     self.form = form
   }
 
-  /// The object as `Value`, the type it was captured as, or nil when it is dead.
+  /// The object as `Value`, the type that it was stored under, or nil if it is dead.
   @usableFromInline
   final func load<Value>(as type: Value.Type) -> Value? {
     guard let object else { return nil }
@@ -34,6 +34,6 @@ class WeakEntry: @unchecked Sendable {
 }
 
 extension WeakEntry: CustomReflectable {
-  /// Nothing: a mirror can be made anywhere, and the object may belong to the main actor.
+  /// An empty mirror: a mirror can be made anywhere, and the object may belong to the main actor.
   @usableFromInline final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
