@@ -74,6 +74,7 @@ extension UDIAttachment {
 
   /// The error of a lookup by this attachment's object, which may be attached to nothing.
   @usableFromInline
+  @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
     // A longer chain means that a factory asked, and so the lookup began at the factory's context.

@@ -460,6 +460,7 @@ extension UDIAttachment {
 
   /// The error of a lookup whose attached context is gone.
   @usableFromInline
+  @inline(never)
   func goneError(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
   ) -> any Error {

@@ -1,4 +1,8 @@
 /// Turns internal failures into what callers see.
+///
+/// These functions are never inlined: explanations are large values, and a lookup that makes something would keep room
+/// for them on the stack while the factory runs. Factories that run inside one another need all the stack that a small
+/// thread has.
 extension UDIContext {
   /// The maximum number of contexts that an error looks at, so that it takes only a moment whatever the size of the
   /// tree.
@@ -7,6 +11,7 @@ extension UDIContext {
   /// The error of a lookup that found nothing.
   ///
   /// - Parameter conforms: Whether an object is of the requested type.
+  @inline(never)
   func linkError(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
   ) -> any Error {
@@ -21,6 +26,7 @@ extension UDIContext {
   /// What to throw for a provider's failure. A factory's own error is passed on unchanged.
   ///
   /// - Parameter conforms: Whether an object is of the requested type.
+  @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ conforms: (AnyObject) -> Bool
@@ -35,6 +41,7 @@ extension UDIContext {
   /// registered at all, or if a factory says that there is nothing.
   ///
   /// - Parameter asker: The object that called the verb, if there was one.
+  @inline(never)
   func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {

@@ -93,6 +93,7 @@ extension UDIExplanation {
 extension Provider {
   /// What to throw when the factory threw an error: if the error says that something is missing, this step is added to
   /// its chain.
+  @inline(never)
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }
     return missing.seen(from: .init(self, parameter: missing.parameter))

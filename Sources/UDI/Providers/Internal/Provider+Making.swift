@@ -134,6 +134,7 @@ extension Provider {
   ///
   /// - Parameter arguments: The arguments that the factory was given.
   /// - Returns: The error to throw.
+  @inline(never)
   final func fail(_ call: FactoryCall, _ error: any Error, _ arguments: Arguments?) -> any Error {
     // First, so that threads that wait for the instance find the failure recorded.
     noteFailure(error, arguments)
