@@ -84,7 +84,12 @@ func callWithoutIsolation(_ verb: String) {
   let radio = Radio()
   switch verb {
   case "link": _ = tune(context)
-  case "object": _ = Dash().attached(to: context).linkInLine((any Player).self)
+  case "object link": _ = Dash().attached(to: context).linkInLine((any Player).self)
+  case "object require": _ = try? Dash().attached(to: context).require((any Player).self)
+  case "object require by key": _ = try? Dash().attached(to: context).require(UDIKey<any Player>(named: "front"))
+  case "object link with": _ = Dash().attached(to: context).linkInLine((any Player).self, with: 5)
+  case "object linkAll": _ = Dash().attached(to: context).linkAll((any Player).self)
+  case "object bind": Dash().attached(to: context).bind(radio, as: (any Player).self)
   case "bind": context.bind(radio, as: (any Player).self)
   case "provide": context.provide(radio)
   case "register": context.register(Radio.self) { Radio() }
@@ -136,7 +141,10 @@ func install(_ module: RadioModule, in context: UDIContext) { context.install(mo
   }
 
   /// The compiler says nothing here; debug builds stop.
-  @Test(arguments: ["link", "object", "bind", "provide", "register", "require", "linkAll", "inject"])
+  @Test(arguments: [
+    "link", "bind", "provide", "register", "require", "linkAll", "inject", "object link", "object require",
+    "object require by key", "object link with", "object linkAll", "object bind",
+  ])
   func inTheBackgroundDebugBuildsStop(_ verb: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in
       let done = DispatchSemaphore(value: 0)

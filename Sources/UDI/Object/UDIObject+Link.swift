@@ -312,6 +312,7 @@ extension UDIObject {
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
   ) throws -> Dependency {
+    reach.assertIsolation(type)
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
       try unsafe _attachedContext.findOrThrow(

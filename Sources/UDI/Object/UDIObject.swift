@@ -22,7 +22,9 @@
 /// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it is
 /// attached to none.
 public protocol UDIObject: AnyObject {
-  /// The object's attachment. Store it: `let _attachedContext = UDIAttachment()`.
+  /// The object's attachment. Store it in a constant that is made with the object:
+  /// `let _attachedContext = UDIAttachment()`. If it is made later, as a `lazy` one is, a provider that makes the object
+  /// may not attach it.
   var _attachedContext: UDIAttachment { get }
 
   /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.

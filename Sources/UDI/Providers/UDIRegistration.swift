@@ -351,13 +351,16 @@ extension UDIRegistration {
   private func give(_ reach: Reach) -> Dependency? {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
-    guard !(entry is Provider) else { return context?.give(entry, Dependency.self, reach, .local) }
     var bound: Dependency?
     // The same way as lookups do it: an instance that was stored as another type of the same name is cast.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
       unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }
-    if case .object(let object) = answer { return object as? Dependency }
-    return bound
+    switch answer {
+    case .object(let object): return object as? Dependency
+    // Only now, because the graph may share the instance already; `give` takes that to be checked.
+    case .provided where entry is Provider: return context?.give(entry, Dependency.self, reach, .local)
+    default: return bound
+    }
   }
 }

@@ -94,6 +94,20 @@ import UDI
     #expect(seen.withLock { $0 } == ["context", "context", "child", "child", "child"])
   }
 
+  /// A registration looks into the graph, as a lookup does, also when the class of the instances is known.
+  @Test func aRegistrationSharesTheGraph() throws {
+    context.register((any Gamma).self, lifetime: .graph) { [census] in Made("c", census) }
+    context.register((any Beta).self, lifetime: .unique) { [census] context in
+      let linked = context.link((any Gamma).self)
+      let registration = try #require(context.registrations(of: (any Gamma).self).first)
+      #expect(registration.link() === linked && registration.link() === linked)
+      #expect(context.link((any Gamma).self) === linked)
+      return Made("b", census)
+    }
+    for _ in 0..<3 { _ = try context.require((any Beta).self) }
+    #expect(census.everBorn == 6)
+  }
+
   @Test func aLifetimeOfOnesOwnIsResetByName() {
     let session = UDILifetime("session")
     context.register((any Alpha).self, lifetime: session) { [census] in Made("a", census) }

@@ -190,8 +190,8 @@ extension Provider {
   }
 }
 
-/// Memory for an optional of the type that a factory makes. It holds nil at first, and exists during the call that gets
-/// it.
+/// Memory for an optional of the type that a factory makes. It exists during the call that gets it. A lookup passes memory
+/// that holds nil; `makeInstance` passes raw memory, which the factory initialises before anybody else uses it.
 ///
 /// Marked safe, because it is only made from an optional that lives during the call, and whoever writes or reads it
 /// knows its type: a lookup asks a `Factory` only for the type that the provider is registered as
