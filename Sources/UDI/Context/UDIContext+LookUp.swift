@@ -1,7 +1,7 @@
 /// From the typed verbs to the untyped core, and back.
 extension UDIContext {
   // The caller's module compiles only a call for each type: the library writes what it finds to where the caller wants
-  // it. Only `lookUpAll` fills an array of the type in the caller's module.
+  // it.
   //
   // The answer is written directly into the memory of the optional. An optional of a class or protocol type has the
   // layout of the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in the Swift

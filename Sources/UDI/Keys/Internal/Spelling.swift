@@ -3,7 +3,8 @@ func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) ->
   name.map { "\(typeName) named \($0)" } ?? typeName
 }
 
-/// A user's text, which may contain anything, as messages spell it: characters that would break a line, or that nobody would see, are escaped.
+/// A user's text as messages spell it. It may contain anything, so characters that would break a line, and invisible
+/// ones, are escaped.
 func oneLine(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: { $0.properties.generalCategory.isControl }) else { return text }
   return text.unicodeScalars.map { scalar in
