@@ -2,7 +2,7 @@
 extension UDIContext {
   /// The context that this one is a child of; nil for a root.
   public var parent: UDIContext? {
-    change { node, _ in node.parent?.context }
+    change { node, _ in node.shared.parent?.context }
   }
 
   /// The children, in the order in which they were added.
@@ -31,7 +31,7 @@ extension UDIContext {
   public var root: UDIContext {
     change { node, _ in
       var root = node
-      while let parent = root.parent { root = parent }
+      while let parent = root.shared.parent { root = parent }
       return root == node ? self : root.context ?? self
     }
   }

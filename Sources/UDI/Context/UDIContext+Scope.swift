@@ -63,7 +63,7 @@ extension UDIContext {
   }
 
   /// Whether this context is a scope, which nobody outside can see into.
-  public var isScope: Bool { change { node, _ in node.isScope } }
+  public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
     if let scope = try? makeScope(tag: tag, search: search) { return scope }

@@ -38,9 +38,11 @@ extension UDIContext {
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
-        childNode.isScope = isScope
-        childNode.search = search ?? node.search
-        childNode.defaultLifetime = node.defaultLifetime
+        childNode.treeLocked.isScope = isScope
+        childNode.shared.search = search ?? node.shared.search
+        if let lifetime = node.treeLocked.extras?.defaultLifetime {
+          childNode.treeLocked.ensureExtras().defaultLifetime = lifetime
+        }
         try node.adopt(childNode, child, isNew: true, context: self)
         if BindingAudit.isOn { BindingAudit.noteMade(child, childNode, &garbage) }
       }
@@ -58,7 +60,7 @@ extension UDIContext {
   public func removeChild(_ child: UDIContext) -> Bool {
     change { node, garbage in
       child.withNode { childNode in
-        guard childNode.parent == node else { return false }
+        guard childNode.shared.parent == node else { return false }
         node.disown(childNode, &garbage)
         return true
       }
@@ -87,7 +89,7 @@ extension UDIContext {
   @discardableResult
   public func removeFromParent() -> Bool {
     change { node, garbage in
-      guard let parent = node.parent else { return false }
+      guard let parent = node.shared.parent else { return false }
       parent.disown(node, &garbage)
       return true
     }

@@ -71,11 +71,11 @@ public final class UDIContext: Sendable {
   /// Lookups by a factory that was given this context are an exception: they go up. ``makeChild(tag:search:)`` passes
   /// the direction on to the new child; contexts that exist already keep theirs.
   public var search: UDISearch {
-    get { withNode { node in node.lock.withLock { node.search } } }
+    get { withNode { node in node.lock.withLock { node.shared.search } } }
     set {
       change { node, _ in
-        node.lock.withLock { node.search = newValue }
-        if node.isWatched { node.notifyWatchersOfSearch() }
+        node.lock.withLock { node.shared.search = newValue }
+        if node.treeLocked.isWatched { node.notifyWatchersOfSearch() }
       }
     }
   }

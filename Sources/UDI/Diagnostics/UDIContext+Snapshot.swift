@@ -9,7 +9,7 @@ extension UDIContext {
     let notes = change { node, garbage in
       BreadthFirst(node).map { element in
         var bindings: [(binding: UDI.Binding, className: Any.Type?)] = []
-        element.node.bindings.forEachEntry { entry in
+        element.node.treeLocked.bindings.forEachEntry { entry in
           let (binding, object) = (entry.binding, entry.object)
           bindings.append((binding, object.map { type(of: $0) }))
           if let object {
@@ -18,7 +18,7 @@ extension UDIContext {
           }
         }
         var providers: [(provider: UDI.Provider, isMade: Bool, failure: FactoryFailure?)] = []
-        element.node.providers.forEach { entry in
+        element.node.treeLocked.providers.forEach { entry in
           let instance = entry.provider.shown?.instance
           providers.append((entry.provider, instance != nil, entry.provider.failure))
           if let instance {
@@ -28,7 +28,7 @@ extension UDIContext {
           garbage.add(entry.provider)
         }
         return (
-          tag: element.node.tag, parent: element.parent, isScope: element.node.isScope, bindings: bindings,
+          tag: element.node.tag, parent: element.parent, isScope: element.node.treeLocked.isScope, bindings: bindings,
           providers: providers
         )
       }

@@ -33,10 +33,11 @@ public struct UDIRules<Target> {
       return apply(target, context)
     }
     context.change { node, _ in
-      if node.isInert { return }
-      let book = node.rules ?? RuleBook()
+      if node.treeLocked.isInert { return }
+      let extras = node.treeLocked.ensureExtras()
+      let book = extras.rules ?? RuleBook()
       book.rules.append(rule)
-      node.rules = book
+      extras.rules = book
     }
     return self
   }
@@ -165,8 +166,8 @@ extension UDIContext {
       var levels: [[Rule]] = []
       var next: Node? = node
       while let current = next {
-        if let book = current.rules { levels.append(book.rules) }
-        next = current.parent
+        if let book = current.treeLocked.extras?.rules { levels.append(book.rules) }
+        next = current.shared.parent
       }
       return levels
     }

@@ -179,7 +179,7 @@ extension UDIAttachment {
       garbage.add(owner)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
-    let search = context?.withNode { $0.search }
+    let search = context?.withNode { $0.shared.search }
     let old = lock.withLock {
       if let search { unsafe storedSearch = search }
       let old = unsafe attached
@@ -320,7 +320,7 @@ extension UDIContext {
         var next: Node? = other
         while let current = next {
           if current == node { return true }
-          next = current.parent
+          next = current.shared.parent
         }
         return false
       }

@@ -3,12 +3,12 @@ extension UDIContext {
   /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` passes it on; contexts that exist
   /// already keep theirs.
   public var defaultLifetime: UDILifetime {
-    get { change { node, _ in node.defaultLifetime?.lifetime ?? .unique } }
+    get { change { node, _ in node.treeLocked.extras?.defaultLifetime?.lifetime ?? .unique } }
     set {
       let new = DefaultLifetime(newValue)
       change { node, garbage in
-        if let old = node.defaultLifetime { garbage.add(old) }
-        node.defaultLifetime = new
+        if let old = node.treeLocked.extras?.defaultLifetime { garbage.add(old) }
+        node.treeLocked.ensureExtras().defaultLifetime = new
       }
     }
   }
@@ -65,7 +65,7 @@ extension UDIContext {
     var keys: [KeyIdentity] = []
     let storages = change { node, garbage in
       var concerned: [Provider] = []
-      node.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
+      node.treeLocked.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [DroppedStorage] = []
       for provider in concerned {
         storages += provider.drop(&garbage)
@@ -156,7 +156,7 @@ extension UDIContext {
   /// - Returns: The root of a new tree.
   public static func makeInert() -> UDIContext {
     let context = UDIContext(tag: "Inert")
-    context.change { node, _ in node.isInert = true }
+    context.change { node, _ in node.treeLocked.isInert = true }
     return context
   }
 }

@@ -211,7 +211,7 @@ extension UDIContext {
       case .binding: return (provider, [])
       case nil: break
       }
-      if node.isInert { return (provider, []) }
+      if node.treeLocked.isInert { return (provider, []) }
       prepare(&garbage)
       return (provider, node.register(provider, &garbage))
     }

@@ -286,7 +286,7 @@ extension UDIContext {
       node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
       // If the context has a parent, the parent knows it, and passes it on when the two part.
-      change { node, _ in if node.parent == nil { node.remember(self) } }
+      change { node, _ in if node.shared.parent == nil { node.remember(self) } }
       return found.map { .of($0, reach) }
     }
   }

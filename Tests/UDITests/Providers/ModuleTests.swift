@@ -301,7 +301,7 @@ import TreeModel
   /// Nor does a context remember modules that are gone.
   @MainActor @Test func modulesThatAreGoneAreForgotten() {
     for _ in 0..<100 { context.install(Local()) }
-    #expect(context.change { node, _ in node.modules.count } == 1)
+    #expect(context.change { node, _ in node.treeLocked.extras?.modules.count } == 1)
   }
 
   @MainActor struct LocalValue: @MainActor UDIModule {

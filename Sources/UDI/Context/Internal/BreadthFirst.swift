@@ -37,21 +37,21 @@ struct BreadthFirst: Sequence, IteratorProtocol {
       guard rest > 0 else { return nil }
       rest -= 1
       nodes.append(start)
-      child = start.firstChild
+      child = start.treeLocked.firstChild
       return Element(node: start, parent: nil)
     }
     while true {
       while let node = child {
         guard rest > 0 else { return nil }
         rest -= 1
-        child = node.nextSibling
-        if node == omitted || node.isScope && !entersScopes { continue }
+        child = node.treeLocked.nextSibling
+        if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
         return Element(node: node, parent: parent)
       }
       parent += 1
       guard parent < nodes.count else { return nil }
-      child = nodes[parent].firstChild
+      child = nodes[parent].treeLocked.firstChild
     }
   }
 }

@@ -6,7 +6,7 @@ extension Node {
   func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
     // A constant, because a parameter cannot be referred to before it is consumed.
     let binding = consume new
-    guard !isInert else { return garbage.add(binding) }
+    guard !treeLocked.isInert else { return garbage.add(binding) }
     if isSetUpByThisThread {
       guard leftBySetUp(binding.key, &garbage) == nil else { return garbage.add(binding) }
       binding.isFromSetUp = true
@@ -14,15 +14,15 @@ extension Node {
     let reference = Unretained(binding)
     // Read for the first binding only: if several threads have scopes below one parent, the parent's memory moves from
     // core to core. This serves the row "make a scope, bind 3, link 5, end it", by 1 %.
-    let expected = bindings.heldCount == 0 ? Int(parent?.expectedKeys ?? 1) : 1
+    let expected = treeLocked.bindings.heldCount == 0 ? Int(shared.parent?.treeLocked.expectedKeys ?? 1) : 1
     // Handed over to the dictionary, so that references to it are not counted up and down.
-    let replaced = bindings.update(
+    let replaced = treeLocked.bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
-    if bindings.looksForDeadEntries {
+    if treeLocked.bindings.looksForDeadEntries {
       // One look at a time is enough here: most objects take their bindings with them, and lookups withdraw the dead
       // bindings that they meet.
-      let dead = bindings.deadEntriesInTurn(looks: 1) { object, entry in
+      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
       }
@@ -37,8 +37,8 @@ extension Node {
   ) {
     binding.node = self
     BindingAudit.note(binding.object, binding, self, &garbage)
-    binding.serial = nextSerial
-    nextSerial &+= 1
+    binding.serial = treeLocked.nextSerial
+    treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { RemovedBindingLog.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
@@ -59,17 +59,19 @@ extension Node {
 
   /// The entry that a lookup finds, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
-    if let slot = slots.find(key), slot.element.depth == 0 || search.looksBelow { return slot.element.best }
-    var next = search.looksAbove ? parent : nil
+    if let slot = shared.slots.find(key), slot.element.depth == 0 || search.looksBelow { return slot.element.best }
+    var next = search.looksAbove ? shared.parent : nil
     while let node = next {
       if let entry = node.ownEntry(key) { return entry }
-      next = node.parent
+      next = node.shared.parent
     }
     return nil
   }
 
   /// The binding in the dictionary, even if an override hides it.
-  func heldBinding(_ key: KeyIdentity) -> Binding? { bindings.entry(forKey: BoundKey(Unretained(key)))?.binding }
+  func heldBinding(_ key: KeyIdentity) -> Binding? {
+    treeLocked.bindings.entry(forKey: BoundKey(Unretained(key)))?.binding
+  }
 
   /// The binding at this very node, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
@@ -82,7 +84,7 @@ extension Node {
 
   /// The entry of this very node, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
-    guard let slot = slots.find(key), slot.element.depth == 0 else { return nil }
+    guard let slot = shared.slots.find(key), slot.element.depth == 0 else { return nil }
     return slot.element.best
   }
 }
@@ -98,7 +100,7 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
+    if let entry = node.treeLocked.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
     delist()
     Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }

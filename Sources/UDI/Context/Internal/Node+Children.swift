@@ -1,11 +1,11 @@
 /// The edges of the tree. Everything here runs under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
-    guard childrenByTag.isEmpty else { return childrenByTag.find(tag)?.element.node }
-    var next = firstChild
+    guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element.node }
+    var next = treeLocked.firstChild
     while let child = next {
       if child.tag == tag { return child }
-      next = child.nextSibling
+      next = child.treeLocked.nextSibling
     }
     return nil
   }
@@ -14,19 +14,19 @@ extension Node {
   private static var fewChildren: Int { 8 }
 
   private var hasMoreThanFewChildren: Bool {
-    var next = firstChild
+    var next = treeLocked.firstChild
     for _ in 0..<Self.fewChildren {
       guard let child = next else { return false }
-      next = child.nextSibling
+      next = child.treeLocked.nextSibling
     }
     return next != nil
   }
 
   /// Calls `body` with each child, in the order in which they were added.
   func forEachChild(_ body: (Node) -> Void) {
-    var next = firstChild
+    var next = treeLocked.firstChild
     while let child = next {
-      next = child.nextSibling
+      next = child.treeLocked.nextSibling
       body(child)
     }
   }
@@ -49,22 +49,26 @@ extension Node {
     remember(context)
     // Needed by lookups that find something below: see `isHandedToFactoryUnchecked`.
     PerThread.prepare()
-    if isInert { child.isInert = true }
+    if treeLocked.isInert { child.treeLocked.isInert = true }
 
-    let (old, oldSequence) = (child.parent, child.sequence)
-    let newSequence = nextChildSequence
-    nextChildSequence += 1
+    let (old, oldSequence) = (child.shared.parent, child.treeLocked.sequence)
+    let newSequence = treeLocked.nextChildSequence
+    treeLocked.nextChildSequence += 1
     guard newSequence < Rank.sequenceLimit else {
       fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
     defer {
-      if child.pendingSetUps.isEmpty { child.notifyWatchersAboveOfSetUps() } else { child.notifyWatchersOfSetUp() }
-      if child.isWatched { child.notifyWatchersOfMove() }
+      if child.shared.pendingSetUps.isEmpty {
+        child.notifyWatchersAboveOfSetUps()
+      } else {
+        child.notifyWatchersOfSetUp()
+      }
+      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     }
     if old == self {
       child.announce(to: self, from: oldSequence, to: newSequence)
       unlink(child)
-      child.sequence = newSequence
+      child.treeLocked.sequence = newSequence
       link(child)
       return
     }
@@ -72,96 +76,96 @@ extension Node {
     // between. Until the sequence number is set, other changes use the old one with the old parent's slots; afterwards,
     // the new one with the new parent's.
     child.announce(to: self, from: nil, to: newSequence)
-    let leaving = child.sequence
+    let leaving = child.treeLocked.sequence
     old?.unlink(child)
-    child.sequence = newSequence
-    if isNew { child.parent = self } else { child.lock.withLock { child.parent = self } }
-    child.hasLostParent = false
+    child.treeLocked.sequence = newSequence
+    if isNew { child.shared.parent = self } else { child.lock.withLock { child.shared.parent = self } }
+    child.treeLocked.hasLostParent = false
     link(child)
     if let old {
       child.announce(to: old, from: leaving, to: nil)
     } else {
-      child.heldContext = childContext
+      child.treeLocked.heldContext = childContext
     }
   }
 
   /// Takes `child` out of this node's children.
   func disown(_ child: Node, _ garbage: inout Garbage) {
-    child.lock.withLock { child.parent = nil }
-    child.hasLostParent = true
-    child.announce(to: self, from: child.sequence, to: nil)
+    child.lock.withLock { child.shared.parent = nil }
+    child.treeLocked.hasLostParent = true
+    child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
-    if child.isWatched { child.notifyWatchersOfMove() }
+    if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     // Rounded up to the steps in which a table grows. Larger tables do not count, because they are of another kind.
-    var keys = child.slots.count
-    if !child.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
-    expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
-    if let context = child.heldContext.take() {
+    var keys = child.shared.slots.count
+    if !child.shared.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
+    treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
+    if let context = child.treeLocked.heldContext.take() {
       child.rememberWithoutParent(context)
       garbage.add(context)
     }
   }
 
-  var hasChildren: Bool { firstChild != nil }
+  var hasChildren: Bool { treeLocked.firstChild != nil }
 
-  private var hasHadChildren: Bool { nextChildSequence > 0 }
+  private var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
   /// Notes the context of a node that has, or gets, children or providers, and may later have no parent.
   func remember(_ context: UDIContext) {
-    guard noting != .done else { return }
-    noting = .done
-    rootContext = context
+    guard treeLocked.noting != .done else { return }
+    treeLocked.noting = .done
+    treeLocked.rootContext = context
   }
 
   /// Notes the context of a node that was just taken out of its parent, if it will be needed.
   private func rememberWithoutParent(_ context: UDIContext) {
-    if hasChildren || noting == .withoutParent { remember(context) }
+    if hasChildren || treeLocked.noting == .withoutParent { remember(context) }
   }
 
   /// Makes sure that the context is known as long as it lives, wherever the node is moved. To be called only on nodes
   /// that a parent holds or that have noted their context.
   func keepTrackOfContext() {
-    if noting == .never { noting = .withoutParent }
+    if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
   }
 
   /// Whether this node is somewhere below another one.
   private func isBelow(_ other: Node) -> Bool {
-    var next = parent
+    var next = shared.parent
     while let node = next {
       if node == other { return true }
-      next = node.parent
+      next = node.shared.parent
     }
     return false
   }
 
   private func link(_ child: Node) {
-    child.previousSibling = lastChild
-    child.nextSibling = nil
-    if let last = lastChild { last.nextSibling = child } else { firstChild = child }
-    lastChild = child
-    if !childrenByTag.isEmpty {
-      childrenByTag.insert(TaggedNode(node: child))
+    child.treeLocked.previousSibling = treeLocked.lastChild
+    child.treeLocked.nextSibling = nil
+    if let last = treeLocked.lastChild { last.treeLocked.nextSibling = child } else { treeLocked.firstChild = child }
+    treeLocked.lastChild = child
+    if !treeLocked.childrenByTag.isEmpty {
+      treeLocked.childrenByTag.insert(TaggedNode(node: child))
     } else if hasMoreThanFewChildren {
-      forEachChild { childrenByTag.insert(TaggedNode(node: $0), initialCapacity: 16) }
+      forEachChild { treeLocked.childrenByTag.insert(TaggedNode(node: $0), initialCapacity: 16) }
     }
   }
 
   private func unlink(_ child: Node) {
-    let (previous, next) = (child.previousSibling, child.nextSibling)
-    if let previous = previous { previous.nextSibling = next } else { firstChild = next }
-    if let next = next { next.previousSibling = previous } else { lastChild = previous }
-    child.previousSibling = nil
-    child.nextSibling = nil
-    if !childrenByTag.isEmpty { childrenByTag.remove(child.tag) }
+    let (previous, next) = (child.treeLocked.previousSibling, child.treeLocked.nextSibling)
+    if let previous = previous { previous.treeLocked.nextSibling = next } else { treeLocked.firstChild = next }
+    if let next = next { next.treeLocked.previousSibling = previous } else { treeLocked.lastChild = previous }
+    child.treeLocked.previousSibling = nil
+    child.treeLocked.nextSibling = nil
+    if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag.remove(child.tag) }
   }
 
   /// The tags from the root to this node, the root's first.
   var fullPath: [String] {
     var path = [tag]
-    var next = parent
+    var next = shared.parent
     while let node = next {
       path.append(node.tag)
-      next = node.parent
+      next = node.shared.parent
     }
     return path.reversed()
   }
@@ -187,17 +191,17 @@ extension Node {
     var storages: [DroppedStorage]?
     var isOutermost = false
     Tree.change { garbage in
-      swap(&bindings, &self.bindings)
+      swap(&bindings, &self.treeLocked.bindings)
       bindings.forEachEntry { entry in
         entry.binding.node = nil
         entry.binding.delist()
       }
-      if !providers.isEmpty { storages = dropProviders(&garbage) }
-      if hasExtras { dropExtras(&garbage) }
+      if !treeLocked.providers.isEmpty { storages = dropProviders(&garbage) }
+      if let extras = treeLocked.extras { drop(extras, &garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
         // Waits for lookups that climbed from a child before it was cut off.
-        lock.withLock { slots = CompactTable() }
+        lock.withLock { shared.slots = CompactTable() }
       }
       // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
       // needs no lock.
@@ -209,14 +213,14 @@ extension Node {
   }
 
   /// Drops what only few contexts have.
-  private func dropExtras(_ garbage: inout Garbage) {
-    if let setUp {
+  private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
+    if let setUp = extras.setUp {
       setUp.node = nil
       garbage.add(setUp)
     }
-    setUp = nil
-    if isWatched { endWatching() }
-    if hasOverrides { for substitute in overrides { substitute.node = nil } }
+    extras.setUp = nil
+    if treeLocked.isWatched { endWatching() }
+    if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
   }
 
   /// Hands children to the outermost teardown on this thread, which releases them.
@@ -244,19 +248,19 @@ extension Node {
   private func orphanChildren() -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
-      child.lock.withLock { child.parent = nil }
-      child.hasLostParent = true
-      child.previousSibling = nil
-      child.nextSibling = nil
-      if child.isWatched { child.notifyWatchersOfMove() }
-      if let context = child.heldContext.take() {
+      child.lock.withLock { child.shared.parent = nil }
+      child.treeLocked.hasLostParent = true
+      child.treeLocked.previousSibling = nil
+      child.treeLocked.nextSibling = nil
+      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
+      if let context = child.treeLocked.heldContext.take() {
         child.rememberWithoutParent(context)
         children.append(context)
       }
     }
-    firstChild = nil
-    lastChild = nil
-    if !childrenByTag.isEmpty { childrenByTag = CompactTable() }
+    treeLocked.firstChild = nil
+    treeLocked.lastChild = nil
+    if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
     return children.reversed()
   }
 }

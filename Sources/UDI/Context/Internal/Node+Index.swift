@@ -19,10 +19,10 @@ extension Node {
   @inline(never)
   private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
     let change = lock.withLock { () -> SlotChange in
-      guard let slot = slots.find(key) else {
+      guard let slot = shared.slots.find(key) else {
         guard let entry else { return SlotChange(from: .absent, to: .absent) }
         let new = Slot(key: key, best: Unretained(entry), children: .none, depth: 0, isSingle: true)
-        slots.insert(new, initialCapacity: initialCapacity)
+        shared.slots.insert(new, initialCapacity: initialCapacity)
         return SlotChange(from: .absent, to: new.state)
       }
       let before = slot.element.state
@@ -33,8 +33,8 @@ extension Node {
       return SlotChange(from: before, to: slot.element.state)
     }
     if key <= SetUp.Keys.lastID { updatePendingSetUps() }
-    if isWatched { notifyWatchers(of: key, .here) }
-    if !isScope { propagate(key, change) }
+    if treeLocked.isWatched { notifyWatchers(of: key, .here) }
+    if !treeLocked.isScope { propagate(key, change) }
   }
 
   /// Points a slot whose node has no entry of its own at what its first child leads to. Removes the slot if there is no
@@ -46,7 +46,7 @@ extension Node {
   ) -> SlotState {
     let key = slot.element.key
     guard let first = slot.element.children.first else {
-      slots.remove(key)
+      shared.slots.remove(key)
       return .absent
     }
     let below: SlotState
@@ -59,7 +59,7 @@ extension Node {
   }
 
   /// The state of the slot for a key.
-  private func slotState(_ key: UInt64) -> SlotState { slots.find(key)?.element.state ?? .absent }
+  private func slotState(_ key: UInt64) -> SlotState { shared.slots.find(key)?.element.state ?? .absent }
 
   /// Updates this node's slot for a key after its child's slot has got another rank or another answer.
   ///
@@ -72,12 +72,12 @@ extension Node {
     _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: SlotState
   ) -> SlotChange {
     lock.withLock { () -> SlotChange in
-      guard let slot = slots.find(key) else {
+      guard let slot = shared.slots.find(key) else {
         guard new != nil else { return SlotChange(from: .absent, to: .absent) }
         let made = Slot(
           key: key, best: below.best, children: .one(.init(child)), depth: below.depth + 1, isSingle: below.isSingle)
         // Most contexts that have something below them lead to several keys.
-        slots.insert(made, initialCapacity: 4)
+        shared.slots.insert(made, initialCapacity: 4)
         return SlotChange(from: .absent, to: made.state)
       }
       let before = slot.element.state
@@ -85,7 +85,7 @@ extension Node {
         if let old { slot.element.children.remove(at: old) }
         if let new {
           slot.element.children.insert(child, at: new) { other in
-            unsafe other.slotState(key).rank(other.sequence).unsafelyUnwrapped
+            unsafe other.slotState(key).rank(other.treeLocked.sequence).unsafelyUnwrapped
           }
         }
       }
@@ -101,11 +101,11 @@ extension Node {
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
     while change.isAny, let parent = child.parentThatSeesThis {
-      let sequence = child.sequence
+      let sequence = child.treeLocked.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
       if key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-      if parent.isWatched, change.isOfAnswer { parent.notifyWatchers(of: key, .below) }
+      if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(of: key, .below) }
       child = parent
     }
   }
@@ -118,8 +118,8 @@ extension Node {
   ///   - old: The node's sequence number there until now, nil if it is new.
   ///   - new: Its sequence number there from now on, nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
-    if isScope { return }
-    slots.forEach { slot in
+    if treeLocked.isScope { return }
+    shared.slots.forEach { slot in
       let state = slot.state
       // If nobody watches, the entry is not read: it is mostly not in the cache.
       let kind = unsafe Watcher.count > 0 ? slot.best.read { ChangeKind.of($0) } : .answer
@@ -127,7 +127,7 @@ extension Node {
         let change = parent.update(
           slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
         if slot.key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-        if parent.isWatched, change.isOfAnswer { parent.notifyWatchers(of: slot.key, .below) }
+        if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(of: slot.key, .below) }
         parent.propagate(slot.key, change)
       }
     }

@@ -43,15 +43,15 @@ extension Node {
   /// The keys of a type that a search from here can meet. Called under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    slots.forEach { slot in
+    shared.slots.forEach { slot in
       guard slot.depth == 0 || search.looksBelow else { return }
       slot.best.read { if $0.key.type === type { keys.append($0.key) } }
     }
-    var next = search.looksAbove ? parent : nil
+    var next = search.looksAbove ? shared.parent : nil
     while let node = next {
       // The slots are not used here: they include the keys of all other branches below that node.
       node.forEachOwnKey { if $0.type === type { keys.append($0) } }
-      next = node.parent
+      next = node.shared.parent
     }
     return keys
   }
@@ -59,9 +59,9 @@ extension Node {
   /// Calls `body` with the key of each binding, provider and override of this very node, possibly more than once for
   /// the same key.
   private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
-    bindings.forEachEntry { body($0.binding.key) }
-    providers.forEach { body($0.provider.key) }
-    if hasOverrides { for substitute in overrides { body(substitute.key) } }
+    treeLocked.bindings.forEachEntry { body($0.binding.key) }
+    treeLocked.providers.forEach { body($0.provider.key) }
+    if hasOverrides { treeLocked.extras?.overrides.forEach { body($0.key) } }
   }
 }
 
@@ -101,10 +101,10 @@ extension Node {
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found =
       keys.count == 1 && search.looksBelow ? entriesBelow(keys[0]) : entries(keys, goingDown: search.looksBelow)
-    var next = search.looksAbove ? parent : nil
+    var next = search.looksAbove ? shared.parent : nil
     while let node = next {
       found += node.ownEntries(keys)
-      next = node.parent
+      next = node.shared.parent
     }
     return found
   }
@@ -125,7 +125,7 @@ extension Node {
       for step in level {
         switch step {
         case .visit(let node):
-          guard let slot = node.slots.find(key) else { continue }
+          guard let slot = node.shared.slots.find(key) else { continue }
           if slot.element.isSingle {
             // There is no need to walk the path to the only binding below: the slot says how many levels away it is.
             slot.element.depth == 0
@@ -164,7 +164,7 @@ extension Node {
         found += node.ownEntries(keys)
         guard goingDown else { continue }
         let first = next.count
-        for key in keys { node.slots.find(key)?.element.children.forEach { next.append($0) } }
+        for key in keys { node.shared.slots.find(key)?.element.children.forEach { next.append($0) } }
         next.sortBySequence(from: first)
         next.removeRepetitions(from: first)
       }
@@ -260,11 +260,11 @@ extension ContiguousArray<Node> {
   /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
   fileprivate mutating func sortBySequence(from start: Int) {
     // There are mostly few, and they are mostly in order already.
-    guard count - start <= 16 else { return self[start...].sort { $0.sequence < $1.sequence } }
+    guard count - start <= 16 else { return self[start...].sort { $0.treeLocked.sequence < $1.treeLocked.sequence } }
     for index in indices.dropFirst(start + 1) {
       let node = self[index]
       var place = index
-      while place > start, self[place - 1].sequence > node.sequence {
+      while place > start, self[place - 1].treeLocked.sequence > node.treeLocked.sequence {
         self[place] = self[place - 1]
         place -= 1
       }

@@ -120,12 +120,12 @@ extension Node {
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard pendingSetUps.isEmpty else {
+    guard shared.pendingSetUps.isEmpty else {
       lock.unlock()
       return .setUpPending
     }
     // Every search begins with the context itself, so the direction matters only if the context has nothing.
-    guard let slot = slots.find(key.id), slot.element.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key.id), slot.element.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
@@ -142,16 +142,16 @@ extension Node {
   ) -> LookupAnswer {
     var node = self
     if looksAbove(search) {
-      while let parent = node.parent {
+      while let parent = node.shared.parent {
         parent.lock.lock()
         Schedule.reached(.climbing)
         node.lock.unlock()
         node = parent
-        if node.pendingSetUps.contains(.own) {
+        if node.shared.pendingSetUps.contains(.own) {
           node.lock.unlock()
           return .setUpPending
         }
-        if let slot = node.slots.find(key.id), slot.element.depth == 0 {
+        if let slot = node.shared.slots.find(key.id), slot.element.depth == 0 {
           let answer = slot.element.best.read { unsafe $0.answer(key, form, into: memory) }
           node.lock.unlock()
           return answer
@@ -191,19 +191,19 @@ extension Node {
   /// this context, so that nothing is made from what is below; or else the context's.
   ///
   /// Called under the tree lock or the node's lock.
-  func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.search) }
+  func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.shared.search) }
 
   /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
   @inline(__always)
   private func looksBelow(_ search: UDISearch?) -> Bool {
     if let search { return search.looksBelow }
-    return self.search.looksBelow && !isHandedToFactoryUnchecked
+    return self.shared.search.looksBelow && !isHandedToFactoryUnchecked
   }
 
   /// Whether a lookup that has found nothing here and below goes up.
   private func looksAbove(_ search: UDISearch?) -> Bool {
     if let search { return search.looksAbove }
-    return self.search.looksAbove || isHandedToFactory
+    return self.shared.search.looksAbove || isHandedToFactory
   }
 
   /// Whether this thread runs a factory that was given this node's context.

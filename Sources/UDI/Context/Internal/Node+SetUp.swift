@@ -55,13 +55,13 @@ extension Node {
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
-    var isPending = !pendingSetUps.isEmpty
+    var isPending = !shared.pendingSetUps.isEmpty
     if !isPending, direction(of: search).looksAbove {
-      while !isPending, let parent = node.parent {
+      while !isPending, let parent = node.shared.parent {
         parent.lock.lock()
         node.lock.unlock()
         node = parent
-        isPending = node.pendingSetUps.contains(.own)
+        isPending = node.shared.pendingSetUps.contains(.own)
       }
     }
     node.lock.unlock()
@@ -78,21 +78,24 @@ extension Node {
       var next: Node? = self
       if search.looksBelow {
         if let found = nearestPending(keys, passedBy) {
-          guard let key, let slot = slots.find(key), let answer = slot.element.best.read({ $0.node }) else {
+          guard let key, let slot = shared.slots.find(key), let answer = slot.element.best.read({ $0.node }) else {
             return contextOf(found.node)
           }
           // Within one context, the set-up comes first.
           let place = PlaceBelow(node: answer, depth: slot.element.depth)
           return found.node != answer && place.comesBefore(found) ? nil : contextOf(found.node)
         }
-        if let key, slots.find(key) != nil { return nil }
-        next = parent
+        if let key, shared.slots.find(key) != nil { return nil }
+        next = shared.parent
       }
       while let node = next, node == self || search.looksAbove {
         SetUp.countStep()
-        if node.setUp?.isPending(keys) == true, !passedBy.contains(node), let found = contextOf(node) { return found }
+        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.contains(node), let found = contextOf(node)
+        {
+          return found
+        }
         if let key, node.ownEntry(key) != nil { return nil }
-        next = node.parent
+        next = node.shared.parent
       }
       return nil
     }
@@ -102,7 +105,7 @@ extension Node {
   private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> PlaceBelow? {
     var nearest: PlaceBelow?
     for id in SetUp.Keys.ids where keys.contains(id) {
-      guard let slot = slots.find(id), let best = slot.element.best.read({ $0.node }) else { continue }
+      guard let slot = shared.slots.find(id), let best = slot.element.best.read({ $0.node }) else { continue }
       SetUp.countStep()
       var place = PlaceBelow(node: best, depth: slot.element.depth)
       if passedBy.contains(best) {
@@ -122,7 +125,7 @@ extension Node {
   private func levels(below top: Node) -> UInt32 {
     var levels: UInt32 = 0
     var next = self
-    while next != top, let parent = next.parent {
+    while next != top, let parent = next.shared.parent {
       SetUp.countStep()
       next = parent
       levels += 1
@@ -144,11 +147,11 @@ private struct PlaceBelow {
     if left == right { return false }
     // Climb until both are children of one parent. There is such a parent: at the latest, the node where the lookup
     // begins.
-    while let leftParent = left.parent, let rightParent = right.parent, leftParent != rightParent {
+    while let leftParent = left.shared.parent, let rightParent = right.shared.parent, leftParent != rightParent {
       SetUp.countStep()
       (left, right) = (leftParent, rightParent)
     }
-    return left.sequence < right.sequence
+    return left.treeLocked.sequence < right.treeLocked.sequence
   }
 }
 
@@ -179,11 +182,11 @@ enum LeftBySetUp {
 extension Node {
   /// Whether this thread is running a set-up block of this context. Used under the tree lock.
   @inline(__always)
-  var isSetUpByThisThread: Bool { hasExtras && runsSetUpOnThisThread }
+  var isSetUpByThisThread: Bool { treeLocked.extras != nil && runsSetUpOnThisThread }
 
   @inline(never)
   private var runsSetUpOnThisThread: Bool {
-    guard let running = setUp?.running else { return false }
+    guard let running = treeLocked.extras?.setUp?.running else { return false }
     return running.maker === PerThread.resolution.object
   }
 
@@ -222,7 +225,7 @@ extension UDIContext {
     var hasRun = false
     while true {
       let task = change { node, garbage -> Task? in
-        guard let setUp = node.setUp else { return nil }
+        guard let setUp = node.treeLocked.extras?.setUp else { return nil }
         if let running = setUp.running {
           return (try? running.prepareToWait(resolution)).map { .wait($0, running) }
         }
@@ -244,7 +247,7 @@ extension UDIContext {
           garbage.add(creation)
           let haveAllRun = setUp.end(creation)
           node.updateIndex(of: setUp)
-          if haveAllRun { node.setUp = nil }
+          if haveAllRun { node.treeLocked.extras?.setUp = nil }
         }
       }
     }

@@ -117,11 +117,11 @@ extension SetUp {
 extension Node {
   /// Adds a set-up block. Called under the tree lock.
   func addSetUp(_ block: SetUp.Block) {
-    let setUp = self.setUp ?? SetUp(self)
+    let setUp = treeLocked.extras?.setUp ?? SetUp(self)
     var block = block
     block.comesFromLook = Tree.isLooking
     setUp.add(block)
-    self.setUp = setUp
+    treeLocked.ensureExtras().setUp = setUp
     updateIndex(of: setUp)
     notifyWatchersOfSetUp()
   }
@@ -141,16 +141,16 @@ extension Node {
   func updatePendingSetUps() {
     var pending: PendingSetUps = []
     for id in SetUp.Keys.ids {
-      guard let slot = slots.find(id) else { continue }
+      guard let slot = shared.slots.find(id) else { continue }
       if slot.element.depth == 0 { pending.insert(.own) }
       if !slot.element.children.isEmpty { pending.insert(.below) }
     }
-    lock.withLock { pendingSetUps = pending }
+    lock.withLock { shared.pendingSetUps = pending }
   }
 
   /// The number of slots for set-ups. Used under the tree lock.
   var setUpSlotCount: Int {
-    @inline(never) get { SetUp.Keys.ids.count { slots.find($0) != nil } }
+    @inline(never) get { SetUp.Keys.ids.count { shared.slots.find($0) != nil } }
   }
 }
 

@@ -4,21 +4,22 @@
 ///
 /// **What each lock guards.**
 ///
-/// - The tree lock, `Tree.lock`, guards every change to any tree: children, bindings, providers and what they keep, the
-///   lists of where instances are bound and of what objects have bound besides themselves. It also guards who makes
-///   what, and which thread waits for it.
-/// - A node's lock, `Node.lock`, guards that node's `slots`, `parent` and `search`.
+/// - The tree lock, `Tree.lock`, guards every change to any tree: children, bindings, providers and what they keep
+///   (`Node.treeLocked`), the lists of where instances are bound and of what objects have bound besides themselves. It
+///   also guards who makes what, and which thread waits for it.
+/// - A node's lock, `Node.lock`, guards what lookups read of that node (`Node.shared`): its slots, its parent, its
+///   search, and which set-up blocks are pending.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
 /// - A watcher's lock, `Watcher.lock`, guards who waits for the next change, and how many changes there have been.
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///
-/// A writer changes slots, parents and searches while it holds the tree lock *and* the node's lock, so holding either
-/// lock is enough to *read* them. There is one exception: if nobody else can reach the node, because its context is
-/// just being made, or is going away and never had children from which a lookup could climb to it, then the tree lock
-/// is enough to write. Lookups are cheap because one lock is enough to read: a lookup that goes down, or stays where it
-/// is, takes only the lock of the context where it begins, even if the object is bound far below. A lookup that climbs
-/// locks each parent before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
+/// A writer changes what is shared while it holds the tree lock *and* the node's lock, so holding either lock is enough
+/// to *read* it. There is one exception: if nobody else can reach the node, because its context is just being made, or
+/// is going away and never had children from which a lookup could climb to it, then the tree lock is enough to write.
+/// Lookups are cheap because one lock is enough to read: a lookup that goes down, or stays where it is, takes only the
+/// lock of the context where it begins, even if the object is bound far below. A lookup that climbs locks each parent
+/// before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
 ///
 /// **Making.** Factories run while no lock is held. A thread may want an instance that another thread is making, or
 /// whose storage another thread is resetting. Under the tree lock, it notes what it waits for; then it waits at a

@@ -169,7 +169,7 @@ extension BindingAudit {
           for element in BreadthFirst(node) {
             if let context = element.node == node ? root : element.node.context { contents.contexts.insert(context) }
             element.node.forEachOwned { contents.owned.insert(ObjectIdentifier($0)) }
-            element.node.providers.forEach { storages += $0.provider.storages }
+            element.node.treeLocked.providers.forEach { storages += $0.provider.storages }
           }
         }
       }
@@ -216,10 +216,10 @@ extension UDIContext {
   /// Whether this context is below one of the given nodes, whose contexts then hold it.
   fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
     change { node, _ in
-      var next = node.parent
+      var next = node.shared.parent
       while let node = next {
         if unsafe nodes.contains(node.address) { return true }
-        next = node.parent
+        next = node.shared.parent
       }
       return false
     }
@@ -234,7 +234,7 @@ extension UDIContext {
       return BreadthFirst(node).flatMap { element in
         var providers: [Provider] = []
         // An alias has no factory of its own.
-        element.node.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
+        element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
         let path = path + element.node.fullPath.dropFirst(depth)
         return providers.sorted { $0.serial < $1.serial }.map { ($0.key, path, $0.site) }
       }
@@ -249,7 +249,7 @@ extension Node {
   /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for instances in
   /// users' storages.
   func forEachOwned(_ body: (AnyObject) -> Void) {
-    providers.forEach { entry in
+    treeLocked.providers.forEach { entry in
       if let owned = entry.provider.shown?.owned { body(owned) }
       entry.provider.forEachOwned(body)
     }

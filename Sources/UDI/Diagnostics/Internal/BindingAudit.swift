@@ -190,7 +190,7 @@ extension BindingAudit {
     var next: Node? = node
     while let node = next {
       if node == root { return true }
-      next = node.parent
+      next = node.shared.parent
     }
     return false
   }
@@ -253,7 +253,7 @@ extension BindingAudit {
   /// Records all objects that are bound or owned at a node or below it before the operation.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
     for element in BreadthFirst(root) {
-      element.node.bindings.forEachEntry { entry in
+      element.node.treeLocked.bindings.forEachEntry { entry in
         guard let object = entry.object else { return }
         notePresent(object, &garbage)
         Schedule.reached(.loadedToLook)

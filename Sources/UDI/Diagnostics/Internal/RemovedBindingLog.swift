@@ -62,15 +62,16 @@ enum RemovedBindingLog {
   private static func note(_ binding: Binding, of object: AnyObject?, _ end: RemovedBinding.End) {
     // This is checked again under the lock, so that nothing is recorded after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }
-    if node.logNumber == 0 {
+    let extras = node.treeLocked.ensureExtras()
+    if extras.logNumber == 0 {
       unsafe lastLogNumber += 1
-      node.logNumber = unsafe lastLogNumber
+      extras.logNumber = unsafe lastLogNumber
     }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     add(
       RemovedBinding(
         key: binding.keyID, objectType: objectType, object: object, reach: binding.reach, site: binding.site,
-        logNumber: node.logNumber,
+        logNumber: extras.logNumber,
         end: end, time: .now))
   }
 
@@ -98,8 +99,8 @@ enum RemovedBindingLog {
   /// the new binding goes, they explain what became of those objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
-    if node.logNumber != 0 {
-      let contextKey = ContextKey(logNumber: node.logNumber, key: new.keyID)
+    if let logNumber = node.treeLocked.extras?.logNumber, logNumber != 0 {
+      let contextKey = ContextKey(logNumber: logNumber, key: new.keyID)
       if let known = unsafe indices[contextKey] {
         let kept = known.filter { index in
           guard let object = unsafe ring[index].object else { return false }
@@ -120,8 +121,8 @@ enum RemovedBindingLog {
 
   /// The records under a key in one context, the last one first.
   static func of(_ key: KeyIdentity, in node: Node) -> [RemovedBinding] {
-    guard node.logNumber != 0 else { return [] }
-    let known = unsafe indices[ContextKey(logNumber: node.logNumber, key: key.id)] ?? []
+    guard let logNumber = node.treeLocked.extras?.logNumber, logNumber != 0 else { return [] }
+    let known = unsafe indices[ContextKey(logNumber: logNumber, key: key.id)] ?? []
     return known.reversed().map { unsafe ring[$0] }
   }
 

@@ -119,7 +119,7 @@ struct Survey {
       }
       findings.append(Finding(record, of: key, isSurvivor: survivor != nil))
     }
-    node.slots.forEach { slot in
+    node.shared.slots.forEach { slot in
       guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
@@ -188,19 +188,19 @@ extension Node {
     } else {
       survey.look(at: self, &garbage)
     }
-    var next = survey.search.looksAbove && !survey.isAbridged ? parent : nil
+    var next = survey.search.looksAbove && !survey.isAbridged ? shared.parent : nil
     while let node = next, survey.answer == nil {
       guard survey.count < limit else {
         survey.isAbridged = true
         break
       }
       survey.look(at: node, &garbage)
-      next = node.parent
+      next = node.shared.parent
     }
     if survey.answer == nil {
       var root = self
-      while let parent = root.parent { root = parent }
-      survey.isRemoved = root.hasLostParent
+      while let parent = root.shared.parent { root = parent }
+      survey.isRemoved = root.treeLocked.hasLostParent
     }
     if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, limit: limit, &garbage) }
     return survey
@@ -273,28 +273,28 @@ extension Node {
       if node != self || !search.looksBelow, let location = node.nearestLocation(key, &garbage) { return location }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let element = nodes.next() {
-        guard element.node != node, element.node.isScope else { continue }
+        guard element.node != node, element.node.treeLocked.isScope else { continue }
         guard var location = element.node.nearestLocation(key, &garbage) else { continue }
         location.scopePath = element.node.fullPath
         return location
       }
       rest = nodes.rest
       visited = node
-      next = node.parent
+      next = node.shared.parent
     }
     return nil
   }
 
   /// The location of what a lookup downwards finds. Dead entries that this finds are withdrawn, as by a lookup.
   private func nearestLocation(_ key: KeyIdentity, _ garbage: inout Garbage) -> Survey.Location? {
-    while let entry = slots.find(key.id)?.element.best.object {
+    while let entry = shared.slots.find(key.id)?.element.best.object {
       garbage.add(entry)
       if let node = entry.node, let finding = node.ownFindings(key, &garbage).first(where: \.answers) {
         return Survey.Location(path: node.fullPath, finding: finding)
       }
       entry.withdraw(&garbage)
       // An entry that `withdraw` does not remove would keep this loop going for ever.
-      if slots.find(key.id)?.element.best.object === entry { return nil }
+      if shared.slots.find(key.id)?.element.best.object === entry { return nil }
     }
     return nil
   }

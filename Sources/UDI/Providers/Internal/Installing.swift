@@ -104,7 +104,8 @@ extension UDIContext {
     var compared: [InstalledModule] = []
     while true {
       let step = change { node, garbage -> Step in
-        let others = node.modules.filter { $0.type == new.type }
+        let extras = node.treeLocked.ensureExtras()
+        let others = extras.modules.filter { $0.type == new.type }
         if let same = others.first(where: { $0.isSame(as: identity, &garbage) }) { return .skip(same) }
         // Values are compared by the user's `==`, so not under the lock.
         let values = others.filter { other in
@@ -113,9 +114,9 @@ extension UDIContext {
         guard values.isEmpty else { return .compare(values) }
         for gone in others where gone.isGone(&garbage) {
           garbage.add(gone)
-          node.modules.removeAll { $0 === gone }
+          extras.modules.removeAll { $0 === gone }
         }
-        node.modules.append(new)
+        extras.modules.append(new)
         return .install(new)
       }
       switch step {
@@ -150,19 +151,21 @@ extension UDIContext {
 extension Node {
   /// Begins to install a module on a thread.
   fileprivate func beginInstalling(_ thread: Resolution) {
+    let extras = treeLocked.ensureExtras()
     let standard: DefaultLifetime?
-    if let outermost = installations.first(where: { $0.thread === thread }) {
+    if let outermost = extras.installations.first(where: { $0.thread === thread }) {
       standard = outermost.standard
     } else {
-      standard = defaultLifetime
+      standard = extras.defaultLifetime
     }
-    installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
+    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
   }
 
   /// Ends what `beginInstalling` began.
   fileprivate func endInstalling(_ thread: Resolution, _ garbage: inout Garbage) {
-    guard let index = installations.lastIndex(where: { $0.thread === thread }) else { return }
-    let ended = installations.remove(at: index)
+    let extras = treeLocked.ensureExtras()
+    guard let index = extras.installations.lastIndex(where: { $0.thread === thread }) else { return }
+    let ended = extras.installations.remove(at: index)
     if let lifetime = ended.lifetime { garbage.add(lifetime) }
     if let standard = ended.standard { garbage.add(standard) }
   }

@@ -6,7 +6,7 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
-    if bindings.heldCount > 0, let binding = ownBinding(provider.key) {
+    if treeLocked.bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
         Schedule.reached(.loadedToLook)
@@ -15,16 +15,16 @@ extension Node {
         binding.withdraw(&garbage)
       }
     }
-    let expected = Int(parent?.expectedKeys ?? 1)
+    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     let old: Provider?
-    if let found = providers.find(provider.keyID) {
+    if let found = treeLocked.providers.find(provider.keyID) {
       old = found.element.provider
       found.element.provider = provider
     } else {
       old = nil
-      providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
+      treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
     }
-    if bindings.heldCount == 0 || heldBinding(provider.key) == nil {
+    if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       Tree.notifying(.of(provider)) {
         if provider.hasMade {
           setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
@@ -44,8 +44,8 @@ extension Node {
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
-    guard let found = providers.find(provider.keyID), found.element.provider === provider else { return [] }
-    providers.remove(provider.keyID)
+    guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return [] }
+    treeLocked.providers.remove(provider.keyID)
     Tree.notifying(.of(provider)) { showProvided(provider.key) }
     return retire(provider, &garbage)
   }
@@ -63,7 +63,7 @@ extension Node {
 
   /// The provider under a key.
   func provider(_ key: UInt64) -> Provider? {
-    providers.isEmpty ? nil : providers.find(key)?.element.provider
+    treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
   /// Makes the slot for a key show what the provider has, unless something is bound: a binding comes first.
@@ -77,7 +77,7 @@ extension Node {
   func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     // Taken out first, so that nothing is found here in the meantime.
-    let all = unsafe CompactTable<ProviderEntry>(providers.takeMemory())
+    let all = unsafe CompactTable<ProviderEntry>(treeLocked.providers.takeMemory())
     all.forEach { element in
       let provider = element.provider
       // Before `leave`, which would correct slots that go anyway.

@@ -21,10 +21,10 @@ package final class Override: Sendable {
         completes: false), FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
-      guard !node.isInert else { return }
+      guard !node.treeLocked.isInert else { return }
       substitute.node = node
       substitute.serial = node.ownSerial(substitute.key)
-      node.overrides.append(substitute)
+      node.treeLocked.ensureExtras().overrides.append(substitute)
       unsafe Tree.overrideCount += 1
       node.showOwn(substitute.key)
     }
@@ -36,7 +36,7 @@ package final class Override: Sendable {
       guard substitute.node != nil else { return }
       defer { unsafe Tree.overrideCount -= 1 }
       substitute.node = nil
-      node.overrides.removeAll { $0 === substitute }
+      node.treeLocked.ensureExtras().overrides.removeAll { $0 === substitute }
       node.showOwn(substitute.key)
       garbage.add(substitute)
     }
@@ -61,14 +61,14 @@ final class Substitute: InstanceEntry, @unchecked Sendable {
 extension Node {
   /// The override that is in force for a key. Under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
-    hasOverrides ? overrides.last { $0.keyID == key } : nil
+    hasOverrides ? treeLocked.extras?.overrides.last { $0.keyID == key } : nil
   }
 
   /// The serial number of what this node has under a key; a new one if there is nothing. Under the tree lock.
   fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
     if let present = heldBinding(key) ?? provider(key.id) { return present.serial }
-    defer { nextSerial &+= 1 }
-    return nextSerial
+    defer { treeLocked.nextSerial &+= 1 }
+    return treeLocked.nextSerial
   }
 
   /// Makes the slot for a key show what this node has; a binding comes first. Under the tree lock.

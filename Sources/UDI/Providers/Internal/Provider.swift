@@ -246,9 +246,11 @@ extension Provider {
     self.node = node
     unsafe Tree.providerCount += 1
     unsafe uncheckedID = Tree.providerCount
-    serial = node.nextSerial
-    node.nextSerial &+= 1
-    if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.lifetime }
+    serial = node.treeLocked.nextSerial
+    node.treeLocked.nextSerial &+= 1
+    if usesDefaultLifetime, let standard = node.treeLocked.extras?.defaultLifetime {
+      unsafe uncheckedLifetime = standard.lifetime
+    }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if sharing == .graph, isFactory { kind = .graphProvider }

@@ -104,7 +104,7 @@ extension Watcher {
 
   private func finds(upTo nodes: some Sequence<Node>) -> Bool {
     nodes.contains { node in
-      guard let slot = node.slots.find(key.id) else { return false }
+      guard let slot = node.shared.slots.find(key.id) else { return false }
       return slot.element.depth == 0 || direction.looksBelow && node == self.nodes.first
     }
   }
@@ -116,16 +116,16 @@ extension Node {
     watcher.leave()
     unsafe Watcher.count += 1
     watcher.isEntered = true
-    watcher.direction = watcher.search ?? search
-    watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
-    isWatched = true
+    watcher.direction = watcher.search ?? shared.search
+    treeLocked.ensureExtras().watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+    treeLocked.isWatched = true
     watcher.nodes.append(self)
-    var next = watcher.direction.looksAbove ? parent : nil
+    var next = watcher.direction.looksAbove ? shared.parent : nil
     while let node = next {
-      node.climbers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
-      node.isWatched = true
+      node.treeLocked.ensureExtras().climbers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+      node.treeLocked.isWatched = true
       watcher.nodes.append(node)
-      next = node.parent
+      next = node.shared.parent
     }
   }
 
@@ -138,20 +138,22 @@ extension Node {
   /// Notifies the watchers of a key that are entered here of a change to what a lookup from here finds.
   @inline(never)
   func notifyWatchers(of key: UInt64, _ whereabouts: Whereabouts) {
-    if let concerned = watchers[key] {
+    guard let extras = treeLocked.extras else { return }
+    if let concerned = extras.watchers[key] {
       for watcher in concerned.values where whereabouts == .here || watcher.direction.looksBelow {
         Tree.notify(watcher)
       }
     }
-    guard whereabouts == .here, let concerned = climbers[key] else { return }
+    guard whereabouts == .here, let concerned = extras.climbers[key] else { return }
     for watcher in concerned.values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
   /// Notifies the watchers whose lookup goes up through this node, which has a new parent.
   @inline(never)
   func notifyWatchersOfMove() {
+    guard let extras = treeLocked.extras else { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for all in [watchers, climbers] {
+      for all in [extras.watchers, extras.climbers] {
         for concerned in all.values {
           for watcher in concerned.values where watcher.climbs(beyond: self) { Tree.notify(watcher) }
         }
@@ -161,7 +163,8 @@ extension Node {
 
   /// Notifies the watchers whose lookup begins here and uses the context's own search, which has changed.
   func notifyWatchersOfSearch() {
-    for concerned in watchers.values {
+    guard let extras = treeLocked.extras else { return }
+    for concerned in extras.watchers.values {
       for watcher in concerned.values where watcher.search == nil { Tree.notify(watcher) }
     }
   }
@@ -169,10 +172,10 @@ extension Node {
   /// Notifies the watchers of a key here, and those of contexts above whose lookups may find it here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
-    if isWatched { notifyWatchers(of: key, .here) }
+    if treeLocked.isWatched { notifyWatchers(of: key, .here) }
     var next = parentThatSeesThis
     while let node = next {
-      if node.isWatched { node.notifyWatchers(of: key, .below) }
+      if node.treeLocked.isWatched { node.notifyWatchers(of: key, .below) }
       next = node.parentThatSeesThis
     }
   }
@@ -182,9 +185,9 @@ extension Node {
   func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      if isWatched {
-        for concerned in watchers.values { for watcher in concerned.values { Tree.notify(watcher) } }
-        for concerned in climbers.values {
+      if treeLocked.isWatched, let extras = treeLocked.extras {
+        for concerned in extras.watchers.values { for watcher in concerned.values { Tree.notify(watcher) } }
+        for concerned in extras.climbers.values {
           for watcher in concerned.values where watcher.comes(to: self) { Tree.notify(watcher) }
         }
       }
@@ -198,8 +201,8 @@ extension Node {
     if unsafe Watcher.count == 0 { return }
     var next = parentThatSeesThis
     while let node = next {
-      if node.isWatched, node.pendingSetUps.contains(.below) {
-        for concerned in node.watchers.values {
+      if node.treeLocked.isWatched, node.shared.pendingSetUps.contains(.below), let extras = node.treeLocked.extras {
+        for concerned in extras.watchers.values {
           for watcher in concerned.values where watcher.direction.looksBelow { Tree.notify(watcher) }
         }
       }
@@ -210,16 +213,17 @@ extension Node {
   /// Removes all watchers when the context goes.
   @inline(never)
   func endWatching() {
-    for concerned in watchers.values {
+    guard let extras = treeLocked.extras else { return }
+    for concerned in extras.watchers.values {
       for watcher in concerned.values {
         watcher.end()
         leave(watcher)
       }
     }
-    for concerned in climbers.values { for watcher in concerned.values { leave(watcher) } }
-    watchers = [:]
-    climbers = [:]
-    isWatched = false
+    for concerned in extras.climbers.values { for watcher in concerned.values { leave(watcher) } }
+    extras.watchers = [:]
+    extras.climbers = [:]
+    treeLocked.isWatched = false
   }
 
   private func leave(_ watcher: Watcher) {
@@ -235,9 +239,10 @@ extension Watcher {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
     for node in nodes {
-      remove(from: &node.watchers)
-      remove(from: &node.climbers)
-      node.isWatched = !node.watchers.isEmpty || !node.climbers.isEmpty
+      let extras = node.treeLocked.ensureExtras()
+      remove(from: &extras.watchers)
+      remove(from: &extras.climbers)
+      node.treeLocked.isWatched = !extras.watchers.isEmpty || !extras.climbers.isEmpty
     }
     nodes = []
   }
@@ -264,8 +269,7 @@ extension Watcher {
 
     private var ownWatchers: [Watcher] {
       change { node, _ in
-        guard node.isWatched else { return [] }
-        return node.watchers.values.flatMap(\.values)
+        node.treeLocked.extras?.watchers.values.flatMap(\.values) ?? []
       }
     }
   }

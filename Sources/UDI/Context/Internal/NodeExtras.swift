@@ -1,0 +1,38 @@
+/// What only few contexts have: behind a reference, so that all other nodes are small. Guarded by the tree lock.
+final class NodeExtras {
+  private var ownDefaultLifetime: DefaultLifetime?
+  /// The modules that are being installed. The innermost one of each thread comes last among the thread's.
+  var installations: [Installation] = []
+  /// The modules that are installed.
+  var modules: [InstalledModule] = []
+  /// The context's set-up blocks, until they have run.
+  var setUp: SetUp?
+  /// The context's rules.
+  var rules: RuleBook?
+  /// The watchers whose lookups begin here.
+  var watchers = Watchers()
+  /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do
+  /// not go through them.
+  var climbers = Watchers()
+  /// The number under which `RemovedBindingLog` knows the node, once a binding that was here is recorded; 0 before.
+  /// Unlike addresses, numbers are never reused.
+  var logNumber: UInt = 0
+  /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.
+  var overrides: [Substitute] = []
+
+  /// The lifetime of what is registered without one; nil for `.unique`. While a thread installs a module, it has a
+  /// default of its own.
+  var defaultLifetime: DefaultLifetime? {
+    get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
+    set {
+      if let index = installation { installations[index].lifetime = newValue } else { ownDefaultLifetime = newValue }
+    }
+  }
+
+  /// The index of the module that this thread is installing.
+  private var installation: Int? {
+    if installations.isEmpty { return nil }
+    let thread = PerThread.resolution.object
+    return installations.lastIndex { $0.thread === thread }
+  }
+}
