@@ -23,12 +23,12 @@ struct Reach: Equatable, Sendable {
   /// The type is `Sendable`.
   @inlinable
   static var anywhere: Reach {
-    @inline(__always) get { Reach(mask: 0b10_0001) }
+    @inline(__always) get { Reach(mask: 0b101) }
   }
   /// The compiler does not know the type to be `Sendable`.
   @inlinable
   static var mainActor: Reach {
-    @inline(__always) get { Reach(mask: 0b00_0010) }
+    @inline(__always) get { Reach(mask: 0b010) }
   }
 }
 
@@ -45,11 +45,11 @@ struct LookupForm {
   /// Whether the lookup asks for a `Sendable` type.
   var reach: Reach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
 
-  fileprivate static var isForSendable: UInt { 0b10_0000 }
+  fileprivate static var isForSendable: UInt { 0b100 }
 
   /// The facts about a type that a form is made from, as bits of a `TypeToken`: two for exactness, one for each reach,
   /// and one that is always set.
-  static var exactFacts: UInt { 0b00_0011 }
+  static var exactFacts: UInt { 0b011 }
   static var constantFacts: UInt { isForSendable }
 
   @inline(__always)

@@ -212,11 +212,12 @@ struct BindRequest: ~Copyable {
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in
-      let facts = TypeToken.of(Swift.type(of: object)).facts
-      if facts.contains(.isClassified), !facts.contains(.isObject) { return }
+      let identity = TypeToken.of(Swift.type(of: object)).identity
+      let membership = identity.read { $0.membership }
+      if membership == .plain { return }
       let member = object as? any UDIObject
-      if !facts.contains(.isClassified) {
-        TypeToken.note(member == nil ? .isClassified : [.isClassified, .isObject], of: Swift.type(of: object))
+      if membership == .unknown {
+        identity.read { $0.membership = member == nil ? .plain : .object }
       }
       guard let member, MainActorCheck.isOnMainActor else { return }
       member._attachedContext.remember(owner: form.address)

@@ -30,11 +30,11 @@ class Binding: Entry, @unchecked Sendable {
   }
 
   init(_ request: borrowing BindRequest, binder: Binder) {
-    let (identity, token) = TypeIdentity.andToken(of: request.type)
+    let token = TypeToken.of(request.type)
     self.binder = binder
     isMulti = request.isMulti
     super.init(
-      .binding, request.form, key: .of(identity, request.name), isExact: token.isExact, request.reach, request.site)
+      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach, request.site)
   }
 }
 

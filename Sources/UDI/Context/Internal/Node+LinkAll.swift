@@ -14,8 +14,8 @@ extension Node {
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
-    let (reference, token) = TypeIdentity.andToken(of: type)
-    let identity = reference.object
+    let token = TypeToken.of(type)
+    let identity = token.identity.object
     let form = LookupForm(token, reach)
     let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in

@@ -78,7 +78,7 @@ final class SetUp: Entry, @unchecked Sendable {
 
 extension TypeIdentity {
   /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
-  fileprivate static let setUp = TypeIdentity(id: SetUp.Keys.ids.lowerBound, metatype: ObjectIdentifier(SetUp.self))
+  fileprivate static let setUp = TypeIdentity(ObjectIdentifier(SetUp.self), id: SetUp.Keys.ids.lowerBound)
 }
 
 extension SetUp {

@@ -11,12 +11,20 @@ import Synchronization
 /// holds it during the call.
 class KeyIdentity: @unchecked Sendable {
   // Unchecked: it is a `TypeIdentity` or a `NamedKey`, and both have only constants that are `Sendable`, and an atomic.
-  let id: UInt64
+  final var id: UInt64 { unsafe uncheckedID }
+  /// Written only in `init`.
+  @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  fileprivate init(named id: UInt64) { self.id = id }
+  fileprivate init(named id: UInt64) { unsafe uncheckedID = id }
 
   /// The key of a type without a name: the type's identity itself.
-  init(type id: UInt64) { self.id = id }
+  ///
+  /// - Parameter id: A reserved id; nil for that of a type, which is the address of its identity without the lowest four
+  ///   bits.
+  init(type id: UInt64?) {
+    unsafe uncheckedID = id ?? 0
+    if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
+  }
 
   private final var namedKey: Unretained<NamedKey>? {
     id & Self.namedBit == 0 ? nil : Unretained(address: Unretained(self).address)

@@ -7,41 +7,47 @@ import Synchronization
 /// The identity is also the key of the type without a name. Its id is unique among types, never reused, above
 /// `lastReservedID` and below `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
-  // Unchecked because its superclass is; it adds only constants and an atomic.
+  // Unchecked because its superclass is; it adds only constants and atomics.
 
   /// The first type that was seen with this string. A few types share their string with another, for example
   /// `((() -> Void) -> Void).self` and `((@escaping () -> Void) -> Void).self`. They are one dependency, but stored
   /// values of the one type must not be read as the other without a cast.
   let metatype: ObjectIdentifier
   /// How many live `KeyIdentity` objects give this type a name. While there are none, `linkAll` need not look for them.
-  let namedKeys = Atomic<Int>(0)
+  let namedKeys = Atomic<UInt32>(0)
+  /// Whether the instances of the class take part in the tree.
+  var membership: Membership {
+    get { knownMembership.load(ordering: .relaxed) }
+    set { knownMembership.store(newValue, ordering: .relaxed) }
+  }
+  private let knownMembership = Atomic<Membership>(.unknown)
   /// `String(reflecting:)` of the type. It is not stored, because the runtime keeps the text, too.
-  // The identifier of a metatype is the metatype.
+  // The identifier of a metatype is the metatype. The runtime's name is the same text as `String(reflecting:)`, which
+  // would first search all conformances of the program for another way in which the type describes itself. A type cannot
+  // have one.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
-  init(id: UInt64, metatype: ObjectIdentifier) {
+  /// Whether a class conforms to `UDIObject`, once that has been found out.
+  enum Membership: UInt8, AtomicRepresentable {
+    case unknown, object, plain
+  }
+
+  /// - Parameter id: A reserved id; nil for that of a type.
+  init(_ metatype: ObjectIdentifier, id: UInt64? = nil) {
     self.metatype = metatype
     super.init(type: id)
   }
 
-  /// The identity of a type, and its token.
-  static func andToken(of type: Any.Type) -> (Unretained<TypeIdentity>, TypeToken) {
-    let metatype = ObjectIdentifier(type)
-    if let found = TypeTable.find(metatype) { return (found.identity, found.token) }
-    let identity = TypeTable.intern(type)
-    return (Unretained(identity), TypeToken(identity, metatype))
-  }
-
   /// The identity of a type.
-  static func of(_ type: Any.Type) -> TypeIdentity {
-    let metatype = ObjectIdentifier(type)
-    return TypeTable.find(metatype)?.identity.object ?? TypeTable.intern(type)
-  }
+  static func of(_ type: Any.Type) -> TypeIdentity { TypeToken.of(type).identity.object }
 }
 
-/// The id of a type, and known facts about it. It takes two nanoseconds to find, except when a type is first seen,
-/// which computes the string.
+/// A type's identity, and known facts about the type. It takes two nanoseconds to find, except when a type is first
+/// seen.
+@safe
 struct TypeToken {
+  // Marked safe because tokens are made from identities alone, and an identity is never freed.
+
   /// Facts about a type that are found out once.
   struct Facts: OptionSet {
     let rawValue: UInt
@@ -51,45 +57,52 @@ struct TypeToken {
     static let isExact = Facts(rawValue: LookupForm.exactFacts)
     /// All values of the type are references to class instances, in their first word: the type is a class, or a
     /// protocol that is bound to classes.
-    static let holdsReferences = Facts(rawValue: 4)
-    /// The type is a class, and it is known whether it conforms to `UDIObject`; `isObject` is the answer.
-    static let isClassified = Facts(rawValue: 8)
-    static let isObject = Facts(rawValue: 16)
+    static let holdsReferences = Facts(rawValue: 8)
   }
 
-  /// The `TypeIdentity.id`, and in the lowest six bits the facts and `LookupForm.constantFacts`. A word of 32 bits has
-  /// room for 67 million types.
+  /// The address of the `TypeIdentity`, and in its lowest four bits, which are 0 in an object's address, the facts and
+  /// `LookupForm.constantFacts`.
   let word: UInt
 
-  /// The id of the type's key without a name.
-  @inline(__always) var id: UInt64 { UInt64(word >> 6) }
-  @inline(__always) var isExact: Bool { facts.contains(.isExact) }
-  @inline(__always) var facts: Facts { Facts(rawValue: word & 31) }
+  static var factBits: UInt { 15 }
 
-  /// Adds facts to what is known about a type.
-  static func note(_ facts: Facts, of type: Any.Type) {
-    _ = TypeIdentity.of(type)
-    TypeTable.note(facts, ObjectIdentifier(type))
+  /// The id of the type's key without a name.
+  @inline(__always) var id: UInt64 { UInt64(word >> 4) }
+  @inline(__always) var isExact: Bool { facts.contains(.isExact) }
+  @inline(__always) var facts: Facts { Facts(rawValue: word & Self.factBits) }
+  @inline(__always) var identity: Unretained<TypeIdentity> { Unretained(address: word & ~Self.factBits) }
+
+  /// Adds a fact to what is known about a type.
+  static func note(_ fact: Facts, of type: Any.Type) {
+    _ = of(type)
+    TypeTable.note(fact, ObjectIdentifier(type))
   }
 
   @inline(__always)
-  static func of(_ type: Any.Type) -> TypeToken {
-    let metatype = ObjectIdentifier(type)
-    if let found = TypeTable.find(metatype) { return found.token }
-    return TypeToken(TypeTable.intern(type), metatype)
-  }
+  static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(ObjectIdentifier(type)) ?? TypeTable.intern(type) }
 
   fileprivate init(word: UInt) { self.word = word }
 
-  fileprivate init(_ identity: TypeIdentity, _ metatype: ObjectIdentifier) {
-    let facts = identity.metatype == metatype ? Facts.isExact.rawValue : 0
-    word = UInt(identity.id) << 6 | LookupForm.constantFacts | facts
+  fileprivate init(_ identity: TypeIdentity, _ type: Any.Type) {
+    var facts: Facts = identity.metatype == ObjectIdentifier(type) ? .isExact : []
+    if TypeMetadata(type).isClassBoundProtocol, MemoryLayout<UInt>.size * 3 >= size(of: type) {
+      facts.insert(.holdsReferences)
+    }
+    let address = Unretained(identity).address
+    precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
+    word = address | LookupForm.constantFacts | facts.rawValue
   }
+}
+
+/// The size of a type's values, in bytes.
+func size(of type: Any.Type) -> Int {
+  func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
+  return _openExistential(type, do: size)
 }
 
 /// A table from metatypes to identities: a hash table that is read without a lock, and to which entries are only added.
 ///
-/// Writers are serialised by `lock`. They fill in a bucket's identity and then publish its key with a releasing store,
+/// Writers are serialised by `lock`. They fill in a bucket's token and then publish its key with a releasing store,
 /// which a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy of twice
 /// the size. The old one is never freed, because a reader may still be using it; all old tables together are as large
 /// as the current one.
@@ -98,13 +111,6 @@ private enum TypeTable {
   struct Bucket: ~Copyable {
     let metatype = Atomic<UInt>(0)
     let token = Atomic<UInt>(0)
-    let identity = Atomic<UInt>(0)
-  }
-
-  struct Found {
-    let token: TypeToken
-    /// An identity is retained when it enters the table, and never released.
-    let identity: Unretained<TypeIdentity>
   }
 
   /// The address of the buckets, and the shift that turns a hash into an index (the bits of a word minus log2 of the
@@ -113,8 +119,8 @@ private enum TypeTable {
   static let current = Atomic<UInt>(0)
 
   static let lock = Lock()
-  /// Guarded by `lock`: the identities by the hash of their text. If several have the same hash, the second one is
-  /// under the next number, and so on.
+  /// Guarded by `lock`: the identities of types that may share their text with others, by the hash of the text. If
+  /// several have the same hash, the second one is under the next number, and so on.
   nonisolated(unsafe) static var byHash: [Int: Unretained<TypeIdentity>] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   nonisolated(unsafe) static var count = 0
@@ -124,11 +130,9 @@ private enum TypeTable {
   private nonisolated(unsafe) static var replaced: [UInt] = []
 
   @inline(__always)
-  static func find(_ metatype: ObjectIdentifier) -> Found? {
+  static func find(_ metatype: ObjectIdentifier) -> TypeToken? {
     guard let bucket = unsafe bucket(metatype) else { return nil }
-    return unsafe Found(
-      token: TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)),
-      identity: Unretained(address: bucket.pointee.identity.load(ordering: .relaxed)))
+    return unsafe TypeToken(word: bucket.pointee.token.load(ordering: .relaxed))
   }
 
   /// Adds facts about a type that is in the table.
@@ -154,40 +158,31 @@ private enum TypeTable {
   }
 
   @inline(never)
-  static func intern(_ type: Any.Type) -> TypeIdentity {
+  static func intern(_ type: Any.Type) -> TypeToken {
     let metatype = ObjectIdentifier(type)
-    // This gives the same text as `String(reflecting:)`, which would first search all conformances of the program for
-    // another way in which the type describes itself. A type cannot have one.
-    let text = _typeName(type, qualified: true)
+    // Computing the text takes longer than all the rest.
+    let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
-      if let found = find(metatype) { return found.identity.object }
-      let identity = identity(text) ?? add(text, metatype)
+      if let found = find(metatype) { return found }
+      let identity = text.map { sharedIdentity($0, metatype) } ?? TypeIdentity(metatype)
+      // For ever.
+      Unretained(identity).retain()
+      let token = TypeToken(identity, type)
       grow()
-      unsafe Buckets(current.load(ordering: .relaxed)).insert(
-        metatype: UInt(bitPattern: metatype), token: TypeToken(identity, metatype).word,
-        identity: Unretained(identity).address)
+      unsafe Buckets(current.load(ordering: .relaxed)).insert(metatype: UInt(bitPattern: metatype), token: token.word)
       unsafe count += 1
-      return identity
+      return token
     }
   }
 
-  /// The identity of a text. Called under `lock`.
-  private static func identity(_ text: String) -> TypeIdentity? {
+  /// The identity of a type that may share its text with others. Called under `lock`.
+  private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
     var hash = text.hashValue
     while let found = unsafe byHash[hash]?.object {
       if found.text == text { return found }
       hash &+= 1
     }
-    return nil
-  }
-
-  /// Adds an identity, which is never freed. Called under `lock`.
-  private static func add(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    let id = unsafe KeyIdentity.lastReservedID + UInt64(byHash.count + 1)
-    let new = TypeIdentity(id: id, metatype: metatype)
-    Unretained(new).retain()
-    var hash = text.hashValue
-    while unsafe byHash[hash] != nil { hash &+= 1 }
+    let new = TypeIdentity(metatype)
     unsafe byHash[hash] = Unretained(new)
     return new
   }
@@ -205,9 +200,7 @@ private enum TypeTable {
     for index in unsafe 0...old.mask {
       let metatype = unsafe old.base[index].metatype.load(ordering: .relaxed)
       if metatype != 0 {
-        unsafe new.insert(
-          metatype: metatype, token: old.base[index].token.load(ordering: .relaxed),
-          identity: old.base[index].identity.load(ordering: .relaxed))
+        unsafe new.insert(metatype: metatype, token: old.base[index].token.load(ordering: .relaxed))
       }
     }
     unsafe replaced.append(UInt(bitPattern: old.base))
@@ -243,11 +236,10 @@ private enum TypeTable {
       unsafe Int(truncatingIfNeeded: scrambled(address) &>> shift)
     }
 
-    func insert(metatype: UInt, token: UInt, identity: UInt) {
+    func insert(metatype: UInt, token: UInt) {
       var index = unsafe start(metatype)
       while unsafe base[index].metatype.load(ordering: .relaxed) != 0 { index = unsafe (index + 1) & mask }
       unsafe base[index].token.store(token, ordering: .relaxed)
-      unsafe base[index].identity.store(identity, ordering: .relaxed)
       unsafe base[index].metatype.store(metatype, ordering: .releasing)
     }
   }

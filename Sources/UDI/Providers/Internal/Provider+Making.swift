@@ -312,15 +312,15 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    let facts = TypeToken.of(type(of: object)).facts
-    if facts.contains(.isClassified), !facts.contains(.isObject) {
+    let identity = TypeToken.of(type(of: object)).identity
+    if identity.read({ $0.membership }) == .plain {
       notePlainClass(of: object)
       return nil
     }
     // The reference is checked first: if a class does not conform, this looks through the program's conformances once,
     // and a cast of an `Any` does so three times.
     guard object is any UDIObject else {
-      TypeToken.note(.isClassified, of: type(of: object))
+      identity.read { $0.membership = .plain }
       notePlainClass(of: object)
       return nil
     }

@@ -102,7 +102,7 @@ class Provider: Entry, @unchecked Sendable {
 
   init(_ description: consuming Description, wanted: (any AnyArgumentPack.Type)?, isFactory: Bool) {
     PerThread.prepare()
-    let (identity, token) = TypeIdentity.andToken(of: description.type)
+    let token = TypeToken.of(description.type)
     madeType = description.type
     makesExactType = token.isExact
     // Taken, not copied: the compiler copies an optional out of memory by means of its type's metadata, at many times
@@ -117,7 +117,7 @@ class Provider: Entry, @unchecked Sendable {
     options =
       metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, description.isolation, wanted)
     super.init(
-      .provider, without: .none, key: .of(identity, description.name), isExact: token.isExact,
+      .provider, without: .none, key: .of(token.identity, description.name), isExact: token.isExact,
       description.reach, description.site)
   }
 
