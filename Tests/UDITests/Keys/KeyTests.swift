@@ -104,6 +104,41 @@ extension UDIKey<any Errand> {
     for type in types { #expect(TypeIdentity.of(type).text == String(reflecting: type)) }
   }
 
+  /// Only such a type is told apart by its metatype alone.
+  @Test func aTypeWithATextOfItsOwnSharesItWithNoOther() {
+    typealias Plain = (() -> Void) -> Void
+    typealias Escaping = (@escaping () -> Void) -> Void
+    let protocols: [Any.Type] = [
+      (any First).self, (any Second).self, (any First & Second).self, (any First & AnyObject).self, Any.self,
+      AnyObject.self, (any Error).self, (any Bound).self, (any Bound & First).self,
+    ]
+    #expect(protocols.allSatisfy { TypeMetadata($0).hasTextOfItsOwn })
+    #expect(Swift.Set(protocols.map { String(reflecting: $0) }).count == protocols.count)
+    let others: [Any.Type] = [
+      Plain.self, Escaping.self, Int.self, Shelf.self, (any First)?.self, (any First.Type).self, (any First).Type.self,
+      (any Sequence<Int>).self, (any Box<Plain> & First).self, (any Box<Escaping> & First).self,
+    ]
+    #expect(others.allSatisfy { !TypeMetadata($0).hasTextOfItsOwn })
+    // Two types with one text are one dependency.
+    #expect(TypeIdentity.of(Plain.self) === TypeIdentity.of(Escaping.self))
+    #expect(TypeIdentity.of((any Box<Plain> & First).self) === TypeIdentity.of((any Box<Escaping> & First).self))
+  }
+
+  @Test func whichTypesHoldReferences() {
+    let references: [Any.Type] = [
+      Object.self, Box<Int>.self, AnyObject.self, (any Bound).self, (any Bound & First).self,
+      (any Object & First).self, (any First & AnyObject).self, KeyPath<String, Int>.self,
+    ]
+    #expect(references.allSatisfy { TypeMetadata($0).holdsReferences })
+    let others: [Any.Type] = [
+      (any First).self, Any.self, (any Error).self, Int.self, Object?.self, (any Bound)?.self, Object.Type.self,
+      (any Bound).Type.self, (() -> Void).self, (Object, Int).self, (any Sequence<Int>).self,
+      // A form has room for the reference and two more words.
+      (any Bound & First & Second).self, (any Object & Bound & First & Second).self,
+    ]
+    #expect(others.allSatisfy { !TypeMetadata($0).holdsReferences })
+  }
+
   @Test func aTypeIsInternedOnce() async {
     let identities = await withTaskGroup { group in
       for _ in 0..<64 { group.addTask { TypeIdentity.of([[[Plain]]].self) } }
@@ -415,3 +450,9 @@ private final class Sly: Hashable, Sendable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
+
+private protocol First {}
+private protocol Second {}
+private protocol Bound: AnyObject {}
+private class Box<Content> {}
+private class Object {}

@@ -48,15 +48,15 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
 struct TypeToken {
   // Marked safe because tokens are made from identities alone, and an identity is never freed.
 
-  /// Facts about a type that are found out once.
+  /// Facts about a type.
   struct Facts: OptionSet {
     let rawValue: UInt
 
     /// The type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`), so
     /// that their form fits it.
     static let isExact = Facts(rawValue: LookupForm.exactFacts)
-    /// All values of the type are references to class instances, in their first word: the type is a class, or a
-    /// protocol that is bound to classes.
+    /// All values of the type are references to class instances, in the first of at most three words: the type is a
+    /// class, or a protocol that is bound to classes.
     static let holdsReferences = Facts(rawValue: 8)
   }
 
@@ -72,12 +72,6 @@ struct TypeToken {
   @inline(__always) var facts: Facts { Facts(rawValue: word & Self.factBits) }
   @inline(__always) var identity: Unretained<TypeIdentity> { Unretained(address: word & ~Self.factBits) }
 
-  /// Adds a fact to what is known about a type.
-  static func note(_ fact: Facts, of type: Any.Type) {
-    _ = of(type)
-    TypeTable.note(fact, ObjectIdentifier(type))
-  }
-
   @inline(__always)
   static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(ObjectIdentifier(type)) ?? TypeTable.intern(type) }
 
@@ -85,19 +79,11 @@ struct TypeToken {
 
   fileprivate init(_ identity: TypeIdentity, _ type: Any.Type) {
     var facts: Facts = identity.metatype == ObjectIdentifier(type) ? .isExact : []
-    if TypeMetadata(type).isClassBoundProtocol, MemoryLayout<UInt>.size * 3 >= size(of: type) {
-      facts.insert(.holdsReferences)
-    }
+    if TypeMetadata(type).holdsReferences { facts.insert(.holdsReferences) }
     let address = Unretained(identity).address
     precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
     word = address | LookupForm.constantFacts | facts.rawValue
   }
-}
-
-/// The size of a type's values, in bytes.
-func size(of type: Any.Type) -> Int {
-  func size<Value>(_: Value.Type) -> Int { MemoryLayout<Value>.size }
-  return _openExistential(type, do: size)
 }
 
 /// A table from metatypes to identities: a hash table that is read without a lock, and to which entries are only added.
@@ -133,12 +119,6 @@ private enum TypeTable {
   static func find(_ metatype: ObjectIdentifier) -> TypeToken? {
     guard let bucket = unsafe bucket(metatype) else { return nil }
     return unsafe TypeToken(word: bucket.pointee.token.load(ordering: .relaxed))
-  }
-
-  /// Adds facts about a type that is in the table.
-  static func note(_ facts: TypeToken.Facts, _ metatype: ObjectIdentifier) {
-    // Under the lock, so that they are not lost in a table that is just being replaced.
-    lock.withLock { unsafe _ = bucket(metatype)?.pointee.token.bitwiseOr(facts.rawValue, ordering: .relaxed) }
   }
 
   @inline(__always)

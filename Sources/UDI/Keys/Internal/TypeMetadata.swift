@@ -1,36 +1,36 @@
-/// What the runtime's description of a type tells about it (Type Metadata, "Existential Metadata", in the Swift
-/// repository: docs/ABI/TypeMetadata.rst). Only what is asked about protocol types is read.
+/// What the runtime's description of a type tells about it (Type Metadata, in the Swift repository:
+/// docs/ABI/TypeMetadata.rst).
 ///
-/// This serves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`: without it, the library would
-/// have to compute the name of each type, and to try out with a value whether the type is bound to classes.
+/// This serves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Without it, the library would
+/// have to compute the name of each type, and to find out with the first value whether the type is bound to classes.
 struct TypeMetadata {
-  /// The flags of the type of a protocol, or of a composition of protocols; nil for any other type.
+  private let kind: UInt
+  /// The flags of a protocol, or of a composition of protocols; nil for any other type.
   private let protocolFlags: UInt32?
 
   init(_ type: Any.Type) {
-    // A metatype is the address of the description. All descriptions begin with a word that tells the kind; behind it,
-    // that of a protocol type has its flags. On Apple's systems, the first word of a class is an address, which is
-    // greater than any kind.
+    // A metatype is the address of the description. All descriptions begin with the kind. In that of a protocol, the
+    // flags follow.
     let description = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
-    let isProtocol = unsafe description.load(as: UInt.self) == Self.existentialKind
+    kind = unsafe description.load(as: UInt.self)
     protocolFlags =
-      unsafe isProtocol ? description.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self) : nil
+      unsafe kind == 0x303 ? description.load(fromByteOffset: MemoryLayout<UInt>.size, as: UInt32.self) : nil
   }
 
-  private static var existentialKind: UInt { 0x303 }
-  /// Set if values need not be class instances.
-  private static var anyValueFlag: UInt32 { 1 << 31 }
-  /// Set for the composition of a class with protocols.
-  private static var superclassFlag: UInt32 { 1 << 30 }
-
-  /// Whether only class instances conform to the protocol. False for a composition with a class.
-  var isClassBoundProtocol: Bool {
-    protocolFlags.map { $0 & (Self.anyValueFlag | Self.superclassFlag) == 0 } ?? false
+  /// Whether values are references to class instances, in the first of at most three words: the type is a class, or a
+  /// protocol or a composition that is bound to classes.
+  var holdsReferences: Bool {
+    // Behind the reference there is a word for each protocol.
+    if let protocolFlags { return protocolFlags & 1 << 31 == 0 && protocolFlags & 0xff_ffff <= 2 }
+    // Swift's own classes (on Apple's systems, their first word is an address instead of a kind), those of other
+    // languages, and those of Objective-C.
+    return kind == 0 || kind > 0x7ff || kind == 0x203 || kind == 0x305
   }
 
   /// Whether no other type has the same text as this one. False if that is not known.
   ///
-  /// The runtime makes one description for each set of protocols, and the text names all of them. A superclass may be
-  /// generic, and the text of a generic type need not tell its arguments apart (`TypeIdentity.metatype`).
-  var hasTextOfItsOwn: Bool { protocolFlags.map { $0 & Self.superclassFlag == 0 } ?? false }
+  /// The runtime makes one description for each set of protocols, and the text names all of them. But a composition may
+  /// contain a class, which may be generic, and the text of a generic type need not distinguish all its arguments
+  /// (`TypeIdentity.metatype`).
+  var hasTextOfItsOwn: Bool { protocolFlags.map { $0 & 1 << 30 == 0 } ?? false }
 }

@@ -1,13 +1,8 @@
-import Synchronization
-
 /// A provider whose factory takes at most a context.
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: it adds constants and an atomic. `isolation` says where the closures may be called.
 
   private let function: FactoryFunction?
-  /// The optional of the type that it makes, once that has been asked for. The runtime would look it up each time, at
-  /// 0.5 × W of the row ".unique, above a direct call".
-  private let optional = Atomic<UInt>(0)
   private let special: Special?
 
   /// What only few factories need.
@@ -54,21 +49,11 @@ final class Factory: Provider, @unchecked Sendable {
   /// Has the factory make an instance, and writes the instance or nil to memory.
   func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
     guard let special else {
-      return try unsafe function.unsafelyUnwrapped.call(context, returning: optionalType, memory)
+      return try unsafe function.unsafelyUnwrapped.call(context, making: madeType, memory)
     }
     let function = unsafe special.owned?.value.function ?? function.unsafelyUnwrapped
-    try function.call(context, returning: optionalType, memory)
+    try function.call(context, making: special.madeClass ?? madeType, memory)
     if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
-  }
-
-  /// The type that the function returns.
-  private var optionalType: Any.Type {
-    let known = optional.load(ordering: .relaxed)
-    if known != 0 { return unsafe unsafeBitCast(known, to: Any.Type.self) }
-    func wrap<Dependency>(_: Dependency.Type) -> Any.Type { Dependency?.self }
-    let type = _openExistential(special?.madeClass ?? madeType, do: wrap)
-    self.optional.store(unsafe unsafeBitCast(type, to: UInt.self), ordering: .relaxed)
-    return type
   }
 
   override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
@@ -102,14 +87,16 @@ final class Factory: Provider, @unchecked Sendable {
 /// It keeps the function itself, and not a closure around it. That serves the row "register 16 in a new context, each"
 /// of the benchmarks, and saves memory for each registration.
 ///
-/// Marked safe, although it casts functions. A function is cast back to a type that differs only in how its result is
-/// spelled: `call` is given the type of the result, and not that of the instance. Both functions write the result to
-/// where the caller wants it, as all functions with a generic result do. An isolated function is called like one that
-/// is not: its actor is part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+/// Marked safe, although it casts functions. A function is cast back to one that returns the same optional, or plain
+/// words of the same size. It writes its result to where the caller wants it, as all functions with a generic result do,
+/// so it does not matter how that is spelled. An isolated function is called like one that is not: its actor is part of
+/// what it captures. The standard library's `MainActor.assumeIsolated` does the same.
 @safe
 struct FactoryFunction {
   private let function: () -> Void
   private let takesContext: Bool
+  /// How many words the function returns, if they are a reference to a class instance or nil; otherwise 0.
+  private let words: UInt8
 
   // Functions are cast inside a struct, because a function that is cast alone is wrapped first. The structs that
   // functions are put into are generic over the instance's type: if they were generic over the result's type, the
@@ -134,39 +121,65 @@ struct FactoryFunction {
   private struct Erased {
     let function: () -> Void
   }
+  private struct TwoWords {
+    let first: UInt, second: UInt
+  }
+  private struct ThreeWords {
+    let first: UInt, second: UInt, third: UInt
+  }
 
   init<Dependency>(_ make: @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
     function = unsafe unsafeBitCast(Making(function: make), to: Erased.self).function
     takesContext = true
+    words = Self.words(of: Dependency.self)
   }
 
   init<Dependency>(_ make: @escaping @isolated(any) () throws -> Dependency?) {
     function = unsafe unsafeBitCast(MakingOfNothing(function: make), to: Erased.self).function
     takesContext = false
+    words = Self.words(of: Dependency.self)
   }
 
   init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
     function = unsafe unsafeBitCast(MakingErased(function: make), to: Erased.self).function
     takesContext = true
+    words = Self.words(of: Dependency.self)
+  }
+
+  private static func words<Dependency>(of type: Dependency.Type) -> UInt8 {
+    TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
   /// Calls the factory, and writes what it returns to memory.
   ///
-  /// - Parameter optional: The type that the factory returns: the optional of the type that it makes.
+  /// - Parameter type: The type that the factory makes.
   @inline(__always)
-  func call(_ context: UDIContext, returning optional: Any.Type, _ memory: InstanceMemory) throws {
-    func call<Result>(returning: Result.Type) throws {
-      let pointer = unsafe memory.address.assumingMemoryBound(to: Result.self)
-      let erased = Erased(function: function)
-      if takesContext {
-        let typed = unsafe unsafeBitCast(erased, to: Returning<Result>.self)
-        unsafe pointer.initialize(to: try typed.function(context))
-      } else {
-        let typed = unsafe unsafeBitCast(erased, to: ReturningOfNothing<Result>.self)
-        unsafe pointer.initialize(to: try typed.function())
+  func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
+    // For a reference, the metadata of the optional is not needed. That serves the figures "start" and
+    // "made, bytes a type" of `Benchmarks/cost`.
+    switch words {
+    case 1: try call(context, returning: UInt.self, memory)
+    case 2: try call(context, returning: TwoWords.self, memory)
+    case 3: try call(context, returning: ThreeWords.self, memory)
+    default:
+      func call<Dependency>(making: Dependency.Type) throws {
+        try self.call(context, returning: Dependency?.self, memory)
       }
+      try _openExistential(type, do: call)
     }
-    try _openExistential(optional, do: call)
+  }
+
+  @inline(__always)
+  private func call<Result>(_ context: UDIContext, returning: Result.Type, _ memory: InstanceMemory) throws {
+    let pointer = unsafe memory.address.assumingMemoryBound(to: Result.self)
+    let erased = Erased(function: function)
+    if takesContext {
+      let typed = unsafe unsafeBitCast(erased, to: Returning<Result>.self)
+      unsafe pointer.initialize(to: try typed.function(context))
+    } else {
+      let typed = unsafe unsafeBitCast(erased, to: ReturningOfNothing<Result>.self)
+      unsafe pointer.initialize(to: try typed.function())
+    }
   }
 }
 
@@ -234,14 +247,18 @@ struct InstanceMemory {
 
   /// Moves what has been written out of the memory.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
-    guard TypeToken.of(type).facts.contains(.holdsReferences) else {
-      return unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
-    }
+    guard TypeToken.of(type).facts.contains(.holdsReferences) else { return takeValue(as: type) }
     // The first word is a reference or nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
     return unsafe Instance(
       object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
+  }
+
+  // A function of its own: for a reference, the metadata of the optional is not needed.
+  @inline(never)
+  private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
+    unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
   }
 
   /// Writes an object, if it is an instance of the type.

@@ -102,8 +102,7 @@ extension StoredForm {
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // At most three words: if a single value of such a type was a class instance, then the type is a class or
-    // class-bound.
+    // The first two conditions do not need the library, and exclude most values.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
@@ -115,8 +114,7 @@ extension StoredForm {
   @usableFromInline
   static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).facts.contains(.holdsReferences) }
 
-  /// Checks whether a dependency is a class instance. If the answer holds for every value of its type, remembers it for
-  /// the type.
+  /// Checks whether a dependency is a class instance.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     // Not `as AnyObject`, which succeeds for every value by boxing it.
@@ -124,25 +122,18 @@ extension StoredForm {
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let word = MemoryLayout<UInt>.size
-    let count = MemoryLayout<Dependency>.size / word
     let incomplete = StoredForm(address: address, words: (0, 0), shape: .incomplete)
-    guard MemoryLayout<Dependency>.size == count * word, 1...5 ~= count else { return incomplete }
-    // On Apple's systems this is sometimes the reference itself; otherwise it is a reference to a box.
-    if type == (any Error).self { return incomplete }
+    let size = MemoryLayout<Dependency>.size
+    // On Apple's systems, an `any Error` is sometimes the reference itself; otherwise it is a reference to a box.
+    guard size == 4 * word || size == 5 * word, type != (any Error).self else { return incomplete }
     return unsafe withUnsafeBytes(of: dependency) { bytes in
-      func load(_ index: Int) -> UInt {
-        unsafe index < count ? bytes.load(fromByteOffset: index * word, as: UInt.self) : 0
-      }
-      guard load(0) == address else { return incomplete }
-      if count <= 3 {
-        TypeToken.note(.holdsReferences, of: type)
-        return StoredForm(address: address, words: (load(1), load(2)), shape: [.one, .two, .three][count - 1])
-      }
+      func load(_ index: Int) -> UInt { unsafe bytes.load(fromByteOffset: index * word, as: UInt.self) }
       // The metadata follows the buffer. If the type were class-bound, with many protocols, there would be a witness
       // table.
-      let metadata = unsafe unsafeBitCast(metatype, to: UInt.self)
-      guard load(3) == metadata else { return incomplete }
-      return StoredForm(address: address, words: (load(3), load(4)), shape: count == 4 ? .open : .openWithWitness)
+      guard load(0) == address, unsafe load(3) == unsafeBitCast(metatype, to: UInt.self) else { return incomplete }
+      let hasWitness = size == 5 * word
+      return StoredForm(
+        address: address, words: (load(3), hasWitness ? load(4) : 0), shape: hasWitness ? .openWithWitness : .open)
     }
   }
 
