@@ -107,20 +107,18 @@ nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
-  let audit = Audit(ignoring: ignored)
-  if let prepared = audit.prepared {
-    try await withReporter(UDIReporter(onMisuse)) {
-      try await audit.bindings.watch(prepared, isNew: false) { try await operation() }
-    }
+  let audit = BindingAudit { isInstance($0.object, of: ignored) }
+  if hasAppContextOfTask {
+    let prepared = AppContext
+    try await withReporter(UDIReporter(onMisuse)) { try await audit.watch(prepared, operation: operation) }
   } else {
     try await withOwnContext(onMisuse: onMisuse) { own in
-      audit.own = own
-      try await audit.bindings.watch(own.context, isNew: true) { try await operation() }
+      try await audit.watch(own.context, madeWith: own, operation: operation)
     }
   }
   // Tasks that are ending get a moment to release what they hold, and another moment each time that fewer survivors are
   // left.
-  var count = audit.count
+  var count = audit.countOfSurvivors()
   var deadline = ContinuousClock.now + patience
   var turns = 0
   // The deadline alone is not enough: if other tests keep all threads busy, those tasks get their turns no more often
@@ -131,11 +129,11 @@ nonisolated(nonsending) public func leaks(
     // Waiting for a turn there keeps the audit from reporting those objects.
     await Task { @MainActor in }.value
     turns += 1
-    let left = audit.count
+    let left = audit.countOfSurvivors()
     if left < count { deadline = ContinuousClock.now + patience }
     count = left
   }
-  return audit.leaks
+  return audit.survivors { UDILeak($0) }
 }
 
 /// Runs a synchronous operation, and finds what outlives it.
@@ -150,44 +148,23 @@ public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: () throws -> Void
 ) rethrows -> [UDILeak] {
-  let audit = Audit(ignoring: ignored)
-  if let prepared = audit.prepared {
-    try withReporter(UDIReporter(onMisuse)) {
-      try audit.bindings.watch(prepared, isNew: false) { try operation() }
-    }
+  let audit = BindingAudit { isInstance($0.object, of: ignored) }
+  if hasAppContextOfTask {
+    let prepared = AppContext
+    try withReporter(UDIReporter(onMisuse)) { try audit.watch(prepared, operation: operation) }
   } else {
     try withOwnContext(onMisuse: onMisuse) { own in
-      audit.own = own
-      try audit.bindings.watch(own.context, isNew: true) { try operation() }
+      try audit.watch(own.context, madeWith: own, operation: operation)
     }
   }
-  return audit.leaks
-}
-
-/// One call of `leaks`.
-private final class Audit {
-  let bindings = BindingAudit()
-  /// The `AppContext` that was set for the task; nil if there was none.
-  let prepared = hasAppContextOfTask ? AppContext : nil
-  /// The context that was made instead; it stays alive while tasks of the operation hold it.
-  weak var own: OwnContext?
-  private let ignored: [AnyClass]
-
-  init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
-
-  var count: Int { bindings.countOfSurvivors(exceptions) }
-  var leaks: [UDILeak] { bindings.survivors(exceptions).map { UDILeak($0) } }
-
-  private var exceptions: BindingAudit.Exceptions {
-    BindingAudit.Exceptions(prepared: prepared, tasksHoldRoot: own != nil, isIgnored: isInstance(of: ignored))
-  }
+  return audit.survivors { UDILeak($0) }
 }
 
 /// How long a task that is ending may still hold an object.
 private var patience: Duration { .milliseconds(200) }
 
-/// Returns a function that tells whether an object is an instance of one of some classes, or of a subclass of one.
-private func isInstance(of classes: [AnyClass]) -> (AnyObject) -> Bool {
-  func isInstance<Class>(_ type: Class.Type, _ object: AnyObject) -> Bool { object is Class }
-  return { object in classes.contains { isInstance($0, object) } }
+/// Whether an object is an instance of one of some classes, or of a subclass of one.
+private func isInstance(_ object: AnyObject?, of classes: [AnyClass]) -> Bool {
+  func isInstance<Class>(of _: Class.Type) -> Bool { object is Class }
+  return classes.contains { isInstance(of: $0) }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 public import UDI
 
@@ -16,9 +17,9 @@ public import UDI
 nonisolated(nonsending) public func misuse(
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDIMisuse] {
-  let log = MisuseLog()
-  try await withReporter(UDIReporter { log.add($0) }) { try await operation() }
-  return log.all
+  let all = Mutex<[UDIMisuse]>([])
+  try await withReporter(UDIReporter { misuse in all.withLock { $0.append(misuse) } }) { try await operation() }
+  return all.withLock { $0 }
 }
 
 /// Runs a synchronous operation that misuses the library on purpose, and collects what it reports.
@@ -27,9 +28,9 @@ nonisolated(nonsending) public func misuse(
 /// - Returns: The misuse, in order.
 /// - Throws: What `operation` throws.
 public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] {
-  let log = MisuseLog()
-  try withReporter(UDIReporter { log.add($0) }) { try operation() }
-  return log.all
+  let all = Mutex<[UDIMisuse]>([])
+  try withReporter(UDIReporter { misuse in all.withLock { $0.append(misuse) } }) { try operation() }
+  return all.withLock { $0 }
 }
 
 /// Makes a source location for the test library.

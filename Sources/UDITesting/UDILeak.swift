@@ -46,16 +46,13 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// What leaked, and where it was registered, attached or made.
   public var description: String {
     if let contextPath { return describeContext(contextPath) }
-    let places =
+    let (places, isContextAlive) =
       registrations.isEmpty
-      ? "attached to \(attachments.map(\.place).joined(separator: "; to "))"
-      : "registered as \(registrations.map(\.place).joined(separator: "; as "))"
-    let isHeldByContext =
-      registrations.isEmpty
-      ? attachments.contains(where: \.isContextAlive) : registrations.contains(where: \.isContextAlive)
+      ? ("attached to \(attachments.map(\.place).joined(separator: "; to "))", attachments.map(\.isContextAlive))
+      : ("registered as \(registrations.map(\.place).joined(separator: "; as "))", registrations.map(\.isContextAlive))
     return """
-      A \(className) is still alive that was \(places). \
-      \(isHeldByContext ? "So is that context. Who holds one of them?" : "Who holds it?") \
+      Still alive: the \(className) that was \(places). \
+      \(isContextAlive.contains(true) ? "So is that context. Who holds one of them?" : "Who holds it?") \
       Look for a closure or a property that leads back to it.
       """
   }
@@ -73,40 +70,39 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
       use the context that the factory is given.
       """
   }
+
+  /// - Parameter subject: An object or a context that an audit reports.
+  init(_ subject: BindingAudit.Subject) {
+    className = "\(subject.objectType)"
+    registrations = unique(subject.notes.compactMap { Registration($0) })
+    attachments = unique(subject.notes.compactMap { Attachment($0) })
+    contextPath = subject.contextPath
+    providers = subject.providers.compactMap { Registration($0) }
+  }
 }
 
 extension UDILeak.Registration {
-  fileprivate var key: String { name.map { "\(typeName) named \($0)" } ?? typeName }
+  fileprivate init?(_ note: BindingAudit.Note) {
+    guard let typeName = note.typeName, let site = note.site else { return nil }
+    self.init(
+      typeName: typeName, name: note.name, path: note.path, isContextAlive: note.isContextAlive, fileID: site.fileID,
+      line: site.line)
+  }
+
+  fileprivate var key: String { describeKey(typeName, name) }
   fileprivate var place: String { "\(key) in \(quoted(path)), at \(fileID):\(line)" }
 }
 
 extension UDILeak.Attachment {
+  fileprivate init?(_ note: BindingAudit.Note) {
+    if note.typeName != nil { return nil }
+    self.init(
+      path: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
+  }
+
   fileprivate var place: String {
     guard let fileID, let line else { return quoted(path) }
     return "\(quoted(path)), at \(fileID):\(line)"
-  }
-}
-
-private func quoted(_ path: [String]) -> String { "\"\(path.joined(separator: " / "))\"" }
-
-extension UDILeak {
-  init(_ survivor: BindingAudit.Survivor) {
-    className = "\(survivor.objectType)"
-    registrations = unique(survivor.registrations.map { Registration($0) })
-    attachments = unique(
-      survivor.attachments.map {
-        Attachment(path: $0.path, isContextAlive: $0.isContextAlive, fileID: $0.site?.fileID, line: $0.site?.line)
-      })
-    contextPath = survivor.contextPath
-    providers = survivor.providers.map { Registration($0) }
-  }
-}
-
-extension UDILeak.Registration {
-  fileprivate init(_ registration: BindingAudit.Registration) {
-    self.init(
-      typeName: registration.typeName, name: registration.name, path: registration.path,
-      isContextAlive: registration.isContextAlive, fileID: registration.fileID, line: registration.line)
   }
 }
 

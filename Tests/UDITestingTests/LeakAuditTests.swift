@@ -17,7 +17,7 @@ struct LeakAuditTests {
     #expect(found.count == 1)
     #expect(
       found.first?.description == """
-        A ViewModel is still alive that was registered as UDITestingTests.ViewModel in "App / Checkout", at \
+        Still alive: the ViewModel that was registered as UDITestingTests.ViewModel in "App / Checkout", at \
         UDITestingTests/Fixtures.swift:\(line). So is that context. Who holds one of them? Look for a closure or a property that leads \
         back to it.
         """)

@@ -54,21 +54,21 @@ struct LeakAuditTraitTests {
   func inFront() { #expect(now("suite") == 1 && now("test") == 1) }
 
   @Test(
-    "With a leak in it, behind", .expects("A ViewModel is still alive"), .ownAppContext(prepare("test")), .leakAudit)
+    "With a leak in it, behind", .expects("Still alive: the ViewModel"), .ownAppContext(prepare("test")), .leakAudit)
   func leakBehind() {
     #expect(now("test") == 1)
     leak()
   }
 
   @Test(
-    "With a leak in it, in front", .expects("A ViewModel is still alive"), .leakAudit, .ownAppContext(prepare("test")))
+    "With a leak in it, in front", .expects("Still alive: the ViewModel"), .leakAudit, .ownAppContext(prepare("test")))
   func leakInFront() {
     #expect(now("test") == 1)
     leak()
   }
 
   @Test(
-    "With a leak in it, for each case", .expects("A ViewModel is still alive"), .leakAudit, arguments: [1, 2])
+    "With a leak in it, for each case", .expects("Still alive: the ViewModel"), .leakAudit, arguments: [1, 2])
   func leakInEach(index: Int) { leak() }
 
   @Test("In a call")
@@ -130,7 +130,7 @@ struct LeakAuditWithoutContextTests {
   func captured() { #expect(AppContext.link((any Cart).self) != nil) }
 
   @Test(
-    "With the audit first, what the block prepares counts", .expects("A ViewModel is still alive"), .leakAudit,
+    "With the audit first, what the block prepares counts", .expects("Still alive: the ViewModel"), .leakAudit,
     .ownAppContext { _ in leak() })
   func preparedCounts() {}
 }

@@ -27,15 +27,15 @@ struct LeakedContextTests {
     #expect(
       found.map(\.description) == [
         """
-        A Guest is still alive that was attached to "App / Checkout", at \(file):\(line). So is that context. \
+        Still alive: the Guest that was attached to "App / Checkout", at \(file):\(line). So is that context. \
         Who holds one of them? Look for a closure or a property that leads back to it.
         """,
         """
-        A Guest is still alive that was attached to "App / Checkout". So is that context. \
+        Still alive: the Guest that was attached to "App / Checkout". So is that context. \
         Who holds one of them? Look for a closure or a property that leads back to it.
         """,
         """
-        A Guest is still alive that was attached to "App / Checkout", at \(file):\(line - 1). So is that context. \
+        Still alive: the Guest that was attached to "App / Checkout", at \(file):\(line - 1). So is that context. \
         Who holds one of them? Look for a closure or a property that leads back to it.
         """,
       ])
@@ -123,7 +123,7 @@ struct LeakedContextTests {
     let context = UDIContext(tag: "bound")
     #expect(
       leaks { AppContext.bind(context, as: UDIContext.self) }.first?.description.hasPrefix(
-        "A UDIContext is still alive that was registered as UDI.UDIContext in \"App\"") == true)
+        "Still alive: the UDIContext that was registered as UDI.UDIContext in \"App\"") == true)
   }
 }
 

@@ -15,18 +15,16 @@ extension UDITreeError: CustomStringConvertible {
     switch self {
     case .duplicateTag(let tag, let parent):
       """
-      The context "\(oneLine(tag))" was not added to \(spell(parent)), which already has a child with this tag. \
+      The context "\(oneLine(tag))" was not added to \(quoted(parent)), which already has a child with this tag. \
       Remove that child first, or give the new one another tag.
       """
     case .cycle(let child, let parent) where child == parent:
-      "The context \(spell(child)) was not added to \(spell(parent)): a context cannot be its own child."
+      "The context \(quoted(child)) was not added to \(quoted(parent)): a context cannot be its own child."
     case .cycle(let child, let parent):
       """
-      The context \(spell(child)) was not added to \(spell(parent)), which is below it: that would be a cycle. \
-      Move \(spell(parent)) elsewhere first.
+      The context \(quoted(child)) was not added to \(quoted(parent)), which is below it: that would be a cycle. \
+      Move \(quoted(parent)) elsewhere first.
       """
     }
   }
-
-  private func spell(_ path: [String]) -> String { "\"\(describePath(path))\"" }
 }

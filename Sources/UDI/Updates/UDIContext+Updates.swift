@@ -13,7 +13,7 @@ extension UDIContext {
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(request: UpdateRequest(context: self, name: name, reach: .anywhere, search: search))
+    UDIUpdates(context: self, name: name, search: search)
   }
 
   /// Waits until a lookup from here finds something: now, or when it is bound or registered. The waiting call keeps the
@@ -42,7 +42,7 @@ extension UDIContext {
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIMainActorUpdates<Dependency> {
-    UDIMainActorUpdates(request: UpdateRequest(context: self, name: name, reach: .mainActor, search: search))
+    UDIMainActorUpdates(context: self, name: name, search: search)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:)``.
@@ -61,16 +61,8 @@ extension UDIContext {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) async throws(CancellationError) -> Dependency {
     if let found = lookUp(type, name, reach, search) { return found }
-    let watch = Watch(self, type, name, search)
-    var seen = Watcher.ChangeCounts()
-    var last = LastLook()
-    while let (context, counts) = await watch.nextChange(after: seen) {
-      let isKeptOnly = counts.answer == seen.answer
-      seen = counts
-      if let found = watch.lookUp(context, type, name, reach, search, keptOnly: isKeptOnly, &last), let found {
-        return found
-      }
-    }
+    let consumer = Consumer<Dependency>(self, name, reach, search)
+    while let next = await consumer.next() { if let found = next { return found } }
     throw CancellationError()
   }
 }

@@ -15,8 +15,7 @@ extension UDIObject {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
-    let context = context(for: type, name, CallSite(fileID, line), "updates")
-    return UDIUpdates(request: UpdateRequest(context: context, name: name, reach: .anywhere, search: search))
+    UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
   /// Waits until a lookup from the object's effective context finds something. If the object is attached elsewhere
@@ -48,8 +47,8 @@ extension UDIObject {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
-    let context = context(for: type, name, CallSite(fileID, line), "updates")
-    return UDIMainActorUpdates(request: UpdateRequest(context: context, name: name, reach: .mainActor, search: search))
+    UDIMainActorUpdates(
+      context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
   /// The same for a type that is not `Sendable`, on the main actor; see

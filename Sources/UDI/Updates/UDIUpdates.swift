@@ -20,85 +20,55 @@
 ///
 /// Any number of consumers can iterate over the sequence, each independently. Without consumers it costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
-  let request: UpdateRequest<Dependency>
+  /// Weak, so that a sequence that somebody stores does not keep the context alive.
+  weak let context: UDIContext?
+  let name: UDIName?
+  let search: UDISearch?
 }
 
 extension UDIUpdates: AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate let state: UpdateState<Dependency>
+    fileprivate let consumer: Consumer<Dependency>
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs.
     /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
-      await state.next()
+      await consumer.next()
     }
   }
 
   /// Makes an iterator, which begins to watch at once.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(consumer: Consumer(context, name, .anywhere, search))
+  }
 }
 
 /// ``UDIUpdates`` for a dependency that is not `Sendable`: the same, but iterated over on the main actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
-  let request: UpdateRequest<Dependency>
+  weak let context: UDIContext?
+  let name: UDIName?
+  let search: UDISearch?
 }
 
 extension UDIMainActorUpdates: @MainActor AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   @MainActor
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
-    fileprivate let state: UpdateState<Dependency>
+    fileprivate let consumer: Consumer<Dependency>
     /// The sequence never throws.
     public typealias Failure = Never
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
-    public mutating func next() async -> Dependency?? { await state.next() }
+    public mutating func next() async -> Dependency?? { await consumer.next() }
   }
 
   /// Makes an iterator, which begins to watch at once.
-  @MainActor public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(state: UpdateState(request)) }
-}
-
-/// What to look up, and from where.
-struct UpdateRequest<Dependency>: Sendable {
-  /// Weak, so that a sequence that somebody stores does not keep the context alive. If the context is gone, there is
-  /// nothing to watch.
-  weak let context: UDIContext?
-  let name: UDIName?
-  let reach: Reach
-  let search: UDISearch?
-}
-
-/// The state of one consumer. Copies of its iterator share it.
-private final class UpdateState<Dependency> {
-  private let watch: Watch?
-  private let request: UpdateRequest<Dependency>
-  private var seen = Watcher.ChangeCounts()
-  private var last = LastGiven()
-  private var lastLook = LastLook()
-
-  init(_ request: UpdateRequest<Dependency>) {
-    watch = request.context.map { Watch($0, Dependency.self, request.name, request.search) }
-    self.request = request
-  }
-
-  nonisolated(nonsending) func next() async -> Dependency?? {
-    guard let watch else { return nil }
-    while let (context, counts) = await watch.nextChange(after: seen) {
-      let isKeptOnly = counts.answer == seen.answer
-      seen = counts
-      // The lookup works on a copy, because it may run user code.
-      var look = lastLook
-      let found = watch.lookUp(
-        context, Dependency.self, request.name, request.reach, request.search, keptOnly: isKeptOnly, &look)
-      lastLook = look
-      if let found, last.note(found) { return .some(found) }
-    }
-    return nil
+  @MainActor public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(consumer: Consumer(context, name, .mainActor, search))
   }
 }

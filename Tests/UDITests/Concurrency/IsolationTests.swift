@@ -384,7 +384,7 @@ import UDI
     let death = Death()
     let audit = BindingAudit()
     var mortals = (0..<(way == 5 ? 40 : 1)).map { _ in Mortal(death) }
-    audit.watch(context, isNew: false) {
+    audit.watch(context) {
       for (index, mortal) in mortals.enumerated() { context.bind(mortal, as: (any Local).self, named: UDIName(index)) }
     }
     let count = mortals.count
@@ -404,8 +404,8 @@ import UDI
       case 3: _ = context.registrations(of: (any Local).self)
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
       case 5: context.bind(other, as: Plain.self)
-      case 6: #expect(audit.countOfSurvivors(.none()) == 1)
-      case 7: #expect(audit.survivors(.none()).count == 1)
+      case 6: #expect(audit.countOfSurvivors() == 1)
+      case 7: #expect(audit.survivors(\.objectType).count == 1)
       default: #expect(context.link(Safe.self) === safe)
       }
     }) { mortals = [] }
@@ -416,10 +416,10 @@ import UDI
   @Test func whatAStorageTellsAnAuditDiesOnTheMainActor() async {
     let (death, keeper, audit) = (Death(), Keeper(givesAway: true), BindingAudit())
     context.register(Mortal.self, lifetime: UDILifetime("kept", storage: .custom { keeper })) { Mortal(death) }
-    audit.watch(context, isNew: false) { _ = context.link(Mortal.self) }
+    audit.watch(context) { _ = context.link(Mortal.self) }
     #expect(death.births == 1 && keeper.keepsSomething)
-    onThreads(1) { [context] _ in
-      _ = audit.countOfSurvivors(.none(but: context))
+    onThreads(1) { _ in
+      _ = audit.countOfSurvivors()
     }
     #expect(!keeper.keepsSomething)
     #expect(await death.wasOnMainActor)
@@ -525,12 +525,6 @@ private final class SendableForm: @unchecked Sendable { var local: (any Local & 
   let _attachedContext = UDIAttachment()
   nonisolated init() {}
   func didAttachContext() {}
-}
-
-extension BindingAudit.Exceptions {
-  fileprivate static func none(but prepared: UDIContext? = nil) -> Self {
-    Self(prepared: prepared, tasksHoldRoot: false) { _ in false }
-  }
 }
 
 private final class Keeper: UDIStorage {

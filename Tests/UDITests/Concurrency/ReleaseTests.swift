@@ -95,13 +95,13 @@
           return { _ = root.link((any Service).self, with: 32) }
         case .audit:
           return {
-            BindingAudit().watch(root, isNew: true) {
+            BindingAudit().watch(root, madeWith: root) {
               for index in 0..<70 { root.bind(scene.makeMortal(), as: (any Service).self, named: UDIName(index)) }
             }
           }
         case .auditWhatIsThere:
           root.bind(scene.makeMortal(), as: (any Service).self)
-          return { BindingAudit().watch(root, isNew: false) {} }
+          return { BindingAudit().watch(root) {} }
         case .setUp:
           root.bind(scene.makeMortal(), as: (any Service).self)
           root.setUp { $0.register((any Service).self) { Plain() } }

@@ -38,6 +38,11 @@ import UDI
     #expect(root.snapshot().description == "▸ a\\nb\n  ▸ tab\\t")
     #expect(root.description == "a\\nb")
     #expect(UDITreeError.duplicateTag("x\n", parent: ["a\nb"]).description.contains("\n") == false)
+    // Marks that change the direction of the text behind them.
+    for mark in ["\u{202E}", "\u{2066}", "\u{200F}", "\u{61C}"] {
+      let description = UDITreeError.duplicateTag("x\(mark)y", parent: ["\(mark)"]).description
+      #expect(!description.unicodeScalars.contains { $0.properties.isBidiControl })
+    }
   }
 
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {

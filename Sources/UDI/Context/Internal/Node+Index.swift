@@ -33,7 +33,7 @@ extension Node {
       return SlotChange(from: before, to: slot.element.state)
     }
     if key <= SetUp.Keys.lastID { updatePendingSetUps() }
-    if treeLocked.isWatched { notifyWatchers(of: key, .here) }
+    if treeLocked.isWatched { notifyWatchers(of: key) }
     if !treeLocked.isScope { propagate(key, change) }
   }
 
@@ -105,7 +105,7 @@ extension Node {
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
       if key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-      if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(of: key, .below) }
+      if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(ofChangeBelowTo: key) }
       child = parent
     }
   }
@@ -127,7 +127,7 @@ extension Node {
         let change = parent.update(
           slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
         if slot.key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-        if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(of: slot.key, .below) }
+        if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(ofChangeBelowTo: slot.key) }
         parent.propagate(slot.key, change)
       }
     }

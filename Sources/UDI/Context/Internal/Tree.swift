@@ -10,7 +10,7 @@
 /// - A node's lock, `Node.lock`, guards what lookups read of that node (`Node.shared`): its slots, its parent, its
 ///   search, and which set-up blocks are pending.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
-/// - A watcher's lock, `Watcher.lock`, guards who waits for the next change, and how many changes there have been.
+/// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and who waits for one.
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///

@@ -7,34 +7,60 @@ import Synchronization
 /// the tree that it watches, and, in any tree, for the operation's task and the tasks that this one starts. It holds
 /// none of these objects.
 package final class BindingAudit: Sendable {
-  /// One registration or attachment of an object.
-  struct Note {
-    weak var context: UDIContext?
-    let contextID: ObjectIdentifier?
-    let path: [String]
-    /// Nil for an attachment.
-    let key: KeyIdentity?
-    /// Nil if it is not known.
-    let site: CallSite?
-  }
-
-  /// What is known about one object or one context.
-  struct Subject {
-    weak var object: AnyObject?
+  /// One object or one context, and what is known about it.
+  package struct Subject {
+    let id: ObjectIdentifier
+    package let objectType: Any.Type
+    package private(set) weak var object: AnyObject?
     /// Where the object may be released. The reach of an object that is only attached is unknown; then it counts as the
     /// main actor.
-    var reach = Reach.mainActor
+    fileprivate(set) var reach = Reach.mainActor
     /// The object's attachment, if it was attached.
-    weak var attachment: UDIAttachment?
+    fileprivate(set) weak var attachment: UDIAttachment?
     /// The tags from the root to a context, as of the last time it was added to a parent; nil for any other object.
-    var contextPath: [String]?
-    var notes: [Note] = []
+    package fileprivate(set) var contextPath: [String]?
+    /// The registrations and attachments of an object, in order.
+    package fileprivate(set) var notes: [Note] = []
+    /// The providers in a context and below it, one of which may hold the context. Collected when it is reported.
+    package var providers: [Note] = []
     /// Whether the subject was in the tree before the operation began. If so, it is no leak, whatever happens to it.
-    var wasThereBefore = false
+    fileprivate(set) var wasThereBefore = false
     /// Whether an audit inside this one has reported the subject or was told to ignore it.
-    var isSettled = false
+    fileprivate(set) var isSettled = false
     /// The subject's position in the order in which the subjects became known.
     let serial: Int
+
+    fileprivate init(_ object: AnyObject, serial: Int) {
+      id = ObjectIdentifier(object)
+      objectType = type(of: object)
+      self.object = object
+      self.serial = serial
+    }
+  }
+
+  /// One registration or attachment of an object, or the registration of a provider.
+  package struct Note {
+    fileprivate weak let context: UDIContext?
+    fileprivate let contextID: ObjectIdentifier?
+    /// The tags from the root to the context.
+    package let path: [String]
+    /// Nil for an attachment.
+    fileprivate let key: KeyIdentity?
+    /// The call; for an object that a provider made, the provider's registration. Nil if it is not known.
+    package let site: CallSite?
+
+    init(_ context: UDIContext?, _ path: [String], _ key: KeyIdentity?, _ site: CallSite?) {
+      self.context = context
+      contextID = context.map { ObjectIdentifier($0) }
+      self.path = path
+      self.key = key
+      self.site = site
+    }
+
+    package var isContextAlive: Bool { context != nil }
+    /// The type that it was registered under; nil for an attachment.
+    package var typeName: String? { key?.type.text }
+    package var name: String? { key?.name?.description }
   }
 
   /// Guarded by the tree lock: the subjects by their addresses.
@@ -45,8 +71,12 @@ package final class BindingAudit: Sendable {
   private nonisolated(unsafe) var nextSweep = 64
   /// Guarded by the tree lock: the context that is watched, with all contexts below it, while the operation runs.
   private nonisolated(unsafe) var root: Node?
-  /// Guarded by the tree lock: that context, if it was made for the audit.
+  /// The same context, if it existed before. Set before the operation, and read after it.
+  private(set) nonisolated(unsafe) var preparedRoot: UDIContext?
+  /// Otherwise the context's identity, and what is alive while tasks hold it. Set before the operation, and read after
+  /// it.
   private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
+  private(set) nonisolated(unsafe) weak var rootHolder: AnyObject?
   /// The audit that this one runs inside, if any.
   let outer: BindingAudit?
 
@@ -57,38 +87,52 @@ package final class BindingAudit: Sendable {
   /// Guarded by the tree lock: the running audits.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
+  /// Decides which subjects are ignored.
+  let isIgnored: @Sendable (Subject) -> Bool
+
   /// Makes an audit for this task to run.
-  package init() { outer = Self.ofTask }
+  ///
+  /// - Parameter isIgnored: Decides which objects and contexts may live on. The contexts that they are attached to, and
+  ///   what those own, may then live on, too. Called while no lock is held; the object is alive.
+  package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
+    self.isIgnored = isIgnored
+    outer = Self.ofTask
+  }
 
   /// Audits an operation.
   ///
   /// - Parameters:
   ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
-  ///   - isNew: Whether the context was made for the audit. If so, it must not outlive the operation either. If not,
-  ///     what it already contains does not count.
+  ///   - holder: If the context was made for the audit, an object that is alive while tasks hold the context; the
+  ///     context must not outlive that object. Nil if the context existed before: what it already contains does not
+  ///     count, and what is in its tree at the end, or owned there, may live on.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
-    _ root: UDIContext, isNew: Bool, operation: nonisolated(nonsending) () async throws -> Result
+    _ root: UDIContext, madeWith holder: AnyObject? = nil,
+    operation: nonisolated(nonsending) () async throws -> Result
   ) async rethrows -> Result {
-    begin(root, isNew: isNew)
+    begin(root, holder)
     defer { end() }
     return try await Self.$ofTask.withValue(self) { try await operation() }
   }
 
   /// The same for an operation that is not asynchronous.
-  package func watch<Result>(_ root: UDIContext, isNew: Bool, operation: () throws -> Result) rethrows -> Result {
-    begin(root, isNew: isNew)
+  package func watch<Result>(
+    _ root: UDIContext, madeWith holder: AnyObject? = nil, operation: () throws -> Result
+  ) rethrows -> Result {
+    begin(root, holder)
     defer { end() }
     return try Self.$ofTask.withValue(self) { try operation() }
   }
 
-  private func begin(_ context: UDIContext, isNew: Bool) {
+  private func begin(_ context: UDIContext, _ holder: AnyObject?) {
+    if holder == nil { unsafe preparedRoot = context } else { unsafe newRoot = ObjectIdentifier(context) }
+    unsafe rootHolder = holder
     context.change { node, garbage in
-      if isNew {
-        noteContext(context, node, isNew: true, &garbage)
-        unsafe newRoot = ObjectIdentifier(context)
-      } else {
+      if holder == nil {
         notePresent(node, &garbage)
+      } else {
+        noteContext(context, node, isNew: true, &garbage)
       }
       unsafe root = node
       unsafe Self.all.append(self)
@@ -211,7 +255,7 @@ extension BindingAudit {
     if unsafe subjects.count >= nextSweep { sweep(&garbage) }
     let id = ObjectIdentifier(object)
     if let dead = unsafe subjects[id] { discard(dead, &garbage) }
-    unsafe subjects[id] = Subject(object: object, serial: nextSerial)
+    unsafe subjects[id] = Subject(object, serial: nextSerial)
     unsafe nextSerial += 1
   }
 
@@ -227,11 +271,9 @@ extension BindingAudit {
     // An object that is bound again and again is recorded only once. For the weak reference that is loaded here, see
     // `knows`.
     let isRepeated = subject.notes.suffix(4).contains {
-      contextID != nil && $0.contextID == contextID && $0.key === key && $0.context != nil
+      contextID != nil && $0.contextID == contextID && $0.key === key && $0.isContextAlive
     }
-    if isRepeated { return }
-    unsafe subjects[id]?.notes.append(
-      Note(context: context, contextID: contextID, path: node.fullPath, key: key, site: site))
+    if !isRepeated { unsafe subjects[id]?.notes.append(Note(context, node.fullPath, key, site)) }
   }
 
   /// Records a context with its path.

@@ -1,7 +1,7 @@
 /// Where in the source a verb was called.
 @usableFromInline
 @safe
-struct CallSite: Sendable {
+package struct CallSite: Sendable {
   // This points into the program's constants: a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
@@ -12,6 +12,6 @@ struct CallSite: Sendable {
     lineNumber = UInt32(truncatingIfNeeded: line)
   }
 
-  var fileID: String { unsafe String(cString: start) }
-  var line: Int { Int(lineNumber) }
+  package var fileID: String { unsafe String(cString: start) }
+  package var line: Int { Int(lineNumber) }
 }

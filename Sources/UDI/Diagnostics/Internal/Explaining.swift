@@ -89,9 +89,6 @@ private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
   return isInstance(type)
 }
 
-/// The names of types, as `String(reflecting:)` spells them.
-func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
-
 extension UDIExplanation {
   /// Makes an explanation that states only the cause.
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {

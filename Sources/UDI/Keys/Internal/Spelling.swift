@@ -1,19 +1,29 @@
 /// A key, as all messages spell it: the type, and the name if there is one.
-func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
+package func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
   name.map { "\(typeName) named \($0)" } ?? typeName
 }
 
-/// A user's text as messages spell it. It may contain anything, so characters that would break a line, and invisible
-/// ones, are escaped.
+/// Types, as all messages spell them: as `String(reflecting:)` does.
+func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
+
+/// A path: the tags from the root on.
+func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separator: " / ") }
+
+/// A path, as messages quote it.
+package func quoted(_ tags: [String]) -> String { "\"\(describePath(tags))\"" }
+
+/// A user's text as messages spell it. It may contain anything, so this escapes characters that would break the line or
+/// change the direction of the text, and control characters.
 func oneLine(_ text: String) -> String {
-  guard text.unicodeScalars.contains(where: { $0.properties.generalCategory.isControl }) else { return text }
-  return text.unicodeScalars.map { scalar in
-    scalar.properties.generalCategory.isControl ? scalar.escaped(asASCII: true) : String(scalar)
-  }.joined()
+  text.unicodeScalars.contains { $0.mustBeEscaped }
+    ? text.unicodeScalars.map { $0.mustBeEscaped ? $0.escaped(asASCII: true) : String($0) }.joined() : text
 }
 
-extension Unicode.GeneralCategory {
-  fileprivate var isControl: Bool {
-    self == .control || self == .lineSeparator || self == .paragraphSeparator
+extension Unicode.Scalar {
+  fileprivate var mustBeEscaped: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: properties.isBidiControl
+    }
   }
 }

@@ -1,11 +1,3 @@
-/// The watchers that a change may affect. They are notified when this object is released with the change's garbage, and
-/// so while no lock is held: a notification runs user code, for example an executor's.
-final class Notifications {
-  var watchers: [(Watcher, ChangeKind)]
-  init(_ first: (Watcher, ChangeKind)) { watchers = [first] }
-  deinit { for (watcher, kind) in watchers { watcher.notify(of: kind) } }
-}
-
 /// What kind of change a watcher is notified of.
 ///
 /// A watcher's lookup can itself change the tree: for example, a provider makes an instance, which binds itself, and is
@@ -21,9 +13,15 @@ enum ChangeKind {
   case keptOnly
   /// Watchers are not notified: a provider has let go of what it kept, and makes the next instance when it is asked.
   case ignored
-}
 
-extension ChangeKind {
   /// What watchers are notified of when an entry appears or goes.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
+}
+
+/// The watchers that a change may affect. They are notified when this object is released with the change's garbage, and
+/// so while no lock is held: a notification runs user code, for example an executor's.
+final class Notifications {
+  var watchers: [(Watcher, ChangeKind)]
+  init(_ first: (Watcher, ChangeKind)) { watchers = [first] }
+  deinit { for (watcher, kind) in watchers { watcher.notify(of: kind) } }
 }

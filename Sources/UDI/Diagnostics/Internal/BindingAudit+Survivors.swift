@@ -1,0 +1,145 @@
+/// What has outlived the audited operation.
+extension BindingAudit {
+  /// The number of objects and contexts to report.
+  package func countOfSurvivors() -> Int { withSurvivors { reported, _ in reported.count } }
+
+  /// The objects and contexts to report, in the order in which they became known. Audits around this one do not report
+  /// them again.
+  ///
+  /// - Parameter describe: Makes what is returned of a subject, whose object is alive during the call.
+  package func survivors<Leak>(_ describe: (Subject) -> Leak) -> [Leak] {
+    withSurvivors { reported, all in
+      let objects = all.compactMap(\.object)
+      var next = outer
+      while let audit = next {
+        audit.settle(objects)
+        next = audit.outer
+      }
+      return reported.map { subject in
+        var subject = subject
+        if let path = subject.contextPath {
+          subject.providers = subject.context?.registeredProviders(below: path) ?? []
+        }
+        return describe(subject)
+      }
+    }
+  }
+
+  /// Decides what to report.
+  ///
+  /// - Parameter body: Receives what to report, and everything that has outlived the operation and is not in the tree,
+  ///   including what is ignored. All of it is alive during the call.
+  private func withSurvivors<Result>(_ body: (_ reported: [Subject], _ all: [Subject]) -> Result) -> Result {
+    // Checking whether the objects are alive means holding them. These references may be the last by the time they are
+    // released.
+    var loaded = Garbage()
+    defer { loaded.release() }
+    let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
+    let left = living(&loaded).filter { !present.contains($0.id) }
+    let ignored = left.filter { $0.isSettled || isIgnored($0) }
+    let ignoredIDs = contents(of: ignored.compactMap { $0.context ?? $0.heldContext }, &loaded)
+      .union(ignored.map(\.id))
+    let counted = left.filter { !$0.wasThereBefore && !ignoredIDs.contains($0.id) }
+
+    // If something that is reported holds a context, the context goes together with it, and so is not reported itself.
+    // These are nodes, so that no context is retained on the way up.
+    let nodes = unsafe Set(counted.compactMap(\.context).map { unsafe $0.withNode(\.address) })
+    let attachedTo = Set(counted.compactMap(\.heldContext))
+    let rootOfTasks = unsafe rootHolder == nil ? nil : newRoot
+    let reported = counted.filter { subject in
+      guard let context = subject.context else { return true }
+      return unsafe subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
+    }
+    return body(reported, left.filter { !$0.wasThereBefore })
+  }
+
+  /// The subjects that are alive, in order.
+  ///
+  /// - Parameter loaded: Receives references to them.
+  private func living(_ loaded: inout Garbage) -> [Subject] {
+    let living = Tree.change { _ in
+      unsafe subjects.values.filter { subject in
+        guard let object = subject.object else { return false }
+        loaded.add(object, subject.reach)
+        return true
+      }
+    }
+    return living.sorted { $0.serial < $1.serial }
+  }
+
+  /// Some contexts, all contexts below them, and what these contexts own.
+  ///
+  /// - Parameter loaded: Receives references to the contexts.
+  private func contents(of roots: [UDIContext], _ loaded: inout Garbage) -> Set<ObjectIdentifier> {
+    var contents: Set<ObjectIdentifier> = []
+    var storages: [any UDIStorage] = []
+    Tree.change { _ in
+      for root in roots where !contents.contains(ObjectIdentifier(root)) {
+        root.withNode { node in
+          for element in BreadthFirst(node) {
+            if let context = element.node == node ? root : element.node.context {
+              contents.insert(ObjectIdentifier(context))
+              loaded.add(context)
+            }
+            element.node.forEachOwned { contents.insert(ObjectIdentifier($0)) }
+            element.node.treeLocked.providers.forEach { storages += $0.provider.storages }
+          }
+        }
+      }
+    }
+    // This is user code, so it runs after the lock has been given back.
+    for storage in storages {
+      if let kept = storage.load() { contents.insert(kept.objectID) }
+    }
+    return contents
+  }
+}
+
+extension BindingAudit.Subject {
+  fileprivate var context: UDIContext? { object as? UDIContext }
+  /// The context that the object holds because it is attached to it. Do not read this while holding a lock.
+  fileprivate var heldContext: UDIContext? { attachment?.heldContext }
+}
+
+extension UDIContext {
+  /// Whether this context is below one of the given nodes, whose contexts then hold it.
+  fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
+    change { node, _ in
+      var next = node.shared.parent
+      while let node = next {
+        if unsafe nodes.contains(node.address) { return true }
+        next = node.shared.parent
+      }
+      return false
+    }
+  }
+
+  /// The providers that are registered here and below, in order.
+  ///
+  /// - Parameter path: The path of this context, which may have left its tree since.
+  fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
+    change { node, _ in
+      let depth = node.fullPath.count
+      return BreadthFirst(node).flatMap { element in
+        var providers: [Provider] = []
+        // An alias has no factory of its own.
+        element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
+        let path = path + element.node.fullPath.dropFirst(depth)
+        return providers.sorted { $0.serial < $1.serial }.map { BindingAudit.Note(self, path, $0.key, $0.site) }
+      }
+    }
+  }
+}
+
+// MARK: - What a context owns. Under the tree lock
+
+extension Node {
+  /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for instances in
+  /// users' storages.
+  func forEachOwned(_ body: (AnyObject) -> Void) {
+    treeLocked.providers.forEach { entry in
+      if let owned = entry.provider.shown?.owned { body(owned) }
+      entry.provider.forEachOwned(body)
+    }
+  }
+}

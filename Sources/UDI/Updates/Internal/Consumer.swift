@@ -1,0 +1,89 @@
+/// A consumer of `updates(of:)` or `linkWhenAvailable`: it waits for a change, then looks up again. Copies of an
+/// iterator share their consumer.
+final class Consumer<Dependency> {
+  private let watcher: Watcher
+  /// Weak, so that waiting for updates keeps no context alive.
+  private weak let context: UDIContext?
+  private let name: UDIName?
+  private let reach: Reach
+  private let search: UDISearch?
+  private var lastLook = LastLook()
+  /// What was given last, if it was an object. It is not kept alive.
+  private weak var lastObject: AnyObject?
+  /// Whether the last answer was that there is nothing.
+  private var wasNothing = false
+
+  /// - Parameter context: Where to look up. If the context is gone, there is nothing to wait for.
+  init(_ context: UDIContext?, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
+    PerThread.prepare()
+    watcher = Watcher(.of(.of(Dependency.self), name), search)
+    self.context = context
+    self.name = name
+    self.reach = reach
+    self.search = search
+    if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.end() }
+  }
+
+  deinit { Tree.change { _ in watcher.leave() } }
+
+  /// Waits until a lookup gives another answer; the first one is there at once.
+  ///
+  /// - Returns: The dependency, or nil inside an optional if there is none; nil if the context is gone or the task is
+  ///   cancelled.
+  nonisolated(nonsending) func next() async -> Dependency?? {
+    while let change = await watcher.nextChange(), let context {
+      // The lookup may now go through other contexts than before. The watcher is entered before the lookup, so that no
+      // change is missed in between.
+      context.change { node, _ in node.enter(watcher) }
+      let isKeptOnly = change == .keptOnly
+      let found = isKeptOnly ? look(from: context, keptOnly: true) : looking { look(from: context, keptOnly: false) }
+      if let found, isNew(found) { return .some(found) }
+    }
+    return nil
+  }
+
+  /// Looks up the dependency on behalf of the watcher.
+  ///
+  /// - Parameter isKeptOnly: Whether to look only at what is there, and to ask no provider unless it is new to the
+  ///   watcher.
+  /// - Returns: What was found; an outer nil if that is nothing new.
+  private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
+    var found: Dependency?
+    let answer = unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe context.answer(Dependency.self, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
+    }
+    switch answer {
+    case .provided(let entry):
+      if entry.registered.isRefused(to: reach) { return .some(nil) }
+      if isKeptOnly, !lastLook.isNew(entry) { return nil }
+      let make = { [reach, search] in context.lookUp(entry, Dependency.self, reach, search) }
+      found = isKeptOnly ? looking(make) : make()
+      lastLook.note(entry)
+      return .some(found)
+    case .object(let object): found = object as? Dependency
+    // The last two never come from a context: it withdraws what is dead, and runs set-up blocks.
+    case .written, .nothing, .dead, .setUpPending: break
+    }
+    context.withNode { lastLook.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
+    return .some(found)
+  }
+
+  /// Runs a part of a lookup that can change the tree. Its changes are not new to the watcher, and the entries that it
+  /// adds are marked, see `ChangeKind`.
+  private func looking<Result>(_ body: () -> Result) -> Result {
+    let thread = currentThread()
+    Tree.change { _ in watcher.looker = thread }
+    defer { Tree.change { _ in watcher.looker = 0 } }
+    return PerThread.resolution.object.looking(true, body)
+  }
+
+  /// Whether an answer differs from the last one. A value that a provider made always does.
+  private func isNew(_ found: Dependency?) -> Bool {
+    let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
+    defer {
+      lastObject = object
+      wasNothing = found == nil
+    }
+    return found == nil ? !wasNothing : object == nil || object !== lastObject
+  }
+}
