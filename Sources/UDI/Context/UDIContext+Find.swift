@@ -30,8 +30,7 @@ extension UDIContext {
   /// - Complexity: O(depth).
   public var root: UDIContext {
     change { node, _ in
-      var root = node
-      while let parent = root.shared.parent { root = parent }
+      let root = node.root
       return root == node ? self : root.context ?? self
     }
   }

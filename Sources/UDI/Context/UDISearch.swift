@@ -15,21 +15,15 @@ public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 extension UDISearch {
-  /// Whether it searches below the context where it begins.
+  /// Whether it searches below and above the context where it begins.
   @inline(__always)
-  var looksBelow: Bool {
+  var looks: (below: Bool, above: Bool) {
     // Not by raw values: those are strings, and this is on the path of lookups.
     switch self {
-    case .lineage, .descendants: true
-    case .local, .ancestors: false
-    }
-  }
-
-  /// Whether it searches above the context where it begins.
-  var looksAbove: Bool {
-    switch self {
-    case .lineage, .ancestors: true
-    case .descendants, .local: false
+    case .lineage: (below: true, above: true)
+    case .descendants: (below: true, above: false)
+    case .local: (below: false, above: false)
+    case .ancestors: (below: false, above: true)
     }
   }
 }

@@ -163,13 +163,7 @@ extension UDIContext {
   private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
     withNode { $0.runPendingSetUps(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
-      var levels: [[Rule]] = []
-      var next: Node? = node
-      while let current = next {
-        if let book = current.treeLocked.extras?.rules { levels.append(book.rules) }
-        next = current.shared.parent
-      }
-      return levels
+      node.andAncestors.compactMap { $0.treeLocked.extras?.rules?.rules }
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in

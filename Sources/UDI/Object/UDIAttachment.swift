@@ -315,15 +315,6 @@ private struct HelperEntry: CompactTableElement {
 extension UDIContext {
   /// Whether this context is the other one or above it. Under the tree lock.
   fileprivate func leads(to other: UDIContext) -> Bool {
-    withNode { node in
-      other.withNode { other in
-        var next: Node? = other
-        while let current = next {
-          if current == node { return true }
-          next = current.shared.parent
-        }
-        return false
-      }
-    }
+    withNode { node in other.withNode { $0.andAncestors.contains(node) } }
   }
 }

@@ -34,7 +34,8 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = request.isMulti
     super.init(
-      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach, request.site)
+      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
+      request.site)
   }
 }
 

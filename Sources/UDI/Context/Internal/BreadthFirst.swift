@@ -1,7 +1,7 @@
 /// A node and everything below it, breadth-first: the order of `UDISearch.descendants`.
 ///
-/// There is no other traversal of the tree. Lookups do not need it, because their index gives the same order; `find`,
-/// snapshots and explanations use it. Iterate over it under the tree lock.
+/// There is no other traversal of the tree itself. Lookups do not need it, because their index gives the same order;
+/// `descendants`, snapshots, explanations and audits use it. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
   /// A node, and the position of its parent in the sequence; nil for the first node.
   struct Element {

@@ -59,13 +59,7 @@ extension Node {
 
   /// The entry that a lookup finds, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
-    if let slot = shared.slots.find(key), slot.element.depth == 0 || search.looksBelow { return slot.element.best }
-    var next = search.looksAbove ? shared.parent : nil
-    while let node = next {
-      if let entry = node.ownEntry(key) { return entry }
-      next = node.shared.parent
-    }
-    return nil
+    visit(search, branch: { $0.shared.slots.find(key)?.element.best }, alone: { $0.ownEntry(key) })
   }
 
   /// The binding in the dictionary, even if an override hides it.

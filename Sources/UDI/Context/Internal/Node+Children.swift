@@ -43,7 +43,7 @@ extension Node {
     if let other = self.child(tagged: child.tag), other != child {
       throw .duplicateTag(child.tag, parent: fullPath)
     }
-    if child == self || child.hasChildren && isBelow(child) {
+    if child == self || child.hasChildren && ancestors.contains(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
@@ -128,16 +128,6 @@ extension Node {
     if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
   }
 
-  /// Whether this node is somewhere below another one.
-  private func isBelow(_ other: Node) -> Bool {
-    var next = shared.parent
-    while let node = next {
-      if node == other { return true }
-      next = node.shared.parent
-    }
-    return false
-  }
-
   private func link(_ child: Node) {
     child.treeLocked.previousSibling = treeLocked.lastChild
     child.treeLocked.nextSibling = nil
@@ -160,15 +150,7 @@ extension Node {
   }
 
   /// The tags from the root to this node, the root's first.
-  var fullPath: [String] {
-    var path = [tag]
-    var next = shared.parent
-    while let node = next {
-      path.append(node.tag)
-      next = node.shared.parent
-    }
-    return path.reversed()
-  }
+  var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
 // MARK: - The end of a context

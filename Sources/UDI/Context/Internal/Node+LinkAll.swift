@@ -43,15 +43,10 @@ extension Node {
   /// The keys of a type that a search from here can meet. Called under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    shared.slots.forEach { slot in
-      guard slot.depth == 0 || search.looksBelow else { return }
-      slot.best.read { if $0.key.type === type { keys.append($0.key) } }
-    }
-    var next = search.looksAbove ? shared.parent : nil
-    while let node = next {
+    func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
+    visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.best.read { add($0.key) } } }) {
       // The slots are not used here: they include the keys of all other branches below that node.
-      node.forEachOwnKey { if $0.type === type { keys.append($0) } }
-      next = node.shared.parent
+      $0.forEachOwnKey(add)
     }
     return keys
   }
@@ -99,24 +94,26 @@ extension Node {
 
   /// The entries under any of several keys, in search order.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
-    var found =
-      keys.count == 1 && search.looksBelow ? entriesBelow(keys[0]) : entries(keys, goingDown: search.looksBelow)
-    var next = search.looksAbove ? shared.parent : nil
-    while let node = next {
-      found += node.ownEntries(keys)
-      next = node.shared.parent
-    }
+    var found: ContiguousArray<Unretained<Entry>> = []
+    visitAll(search, branch: { found = $0.entriesInBranch(keys) }, alone: { $0.collectOwn(keys, &found) })
     return found
   }
 
-  /// The entries of this very node under any of several keys, in the order of registration.
-  private func ownEntries(_ keys: [UInt64]) -> [Unretained<Entry>] {
-    keys.count == 1
-      ? ownEntry(keys[0]).map { [$0] } ?? [] : keys.compactMap(ownEntry).sorted { $0.object.serial < $1.object.serial }
+  /// Adds the entries of this very node, in the order of registration.
+  private func collectOwn(_ keys: [UInt64], _ found: inout ContiguousArray<Unretained<Entry>>) {
+    let first = found.count
+    for key in keys { if let entry = ownEntry(key) { found.append(entry) } }
+    found.sortByRegistration(from: first)
   }
 
-  /// The entries under one key, here and below.
-  private func entriesBelow(_ key: UInt64) -> ContiguousArray<Unretained<Entry>> {
+  /// The entries of this node and of all below it, level by level. It goes only through nodes that lead to some.
+  private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
+    /// What to do on a level.
+    enum Step {
+      case visit(Node)
+      /// An entry that is due some levels further down, at this place in the order.
+      case wait(Unretained<Entry>, levels: UInt32)
+    }
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [Step.visit(self)]
     var next: ContiguousArray<Step> = []
@@ -125,50 +122,31 @@ extension Node {
       for step in level {
         switch step {
         case .visit(let node):
-          guard let slot = node.shared.slots.find(key) else { continue }
-          if slot.element.isSingle {
-            // There is no need to walk the path to the only binding below: the slot says how many levels away it is.
-            slot.element.depth == 0
-              ? found.append(slot.element.best) : next.append(.wait(slot.element.best, levels: slot.element.depth - 1))
-            continue
+          let first = found.count
+          // By index: a loop over the array would count a reference to it for each node.
+          for index in keys.indices {
+            guard let slot = node.shared.slots.find(keys[index]) else { continue }
+            if slot.element.depth == 0 {
+              found.append(slot.element.best)
+            } else if slot.element.isSingle, keys.count == 1 {
+              // There is no need to walk the path to the only entry below: the slot says how many levels away it is.
+              next.append(.wait(slot.element.best, levels: slot.element.depth - 1))
+              continue
+            }
+            slot.element.children.forEach { children.append($0) }
           }
-          if slot.element.depth == 0 { found.append(slot.element.best) }
-          children.removeAll(keepingCapacity: true)
-          slot.element.children.forEach { children.append($0) }
-          children.sortBySequence(from: 0)
+          found.sortByRegistration(from: first)
+          if children.isEmpty { continue }
+          children.sortBySequence()
+          if keys.count > 1 { children.removeRepetitions() }
           for child in children { next.append(.visit(child)) }
-        case .wait(let binding, let levels):
-          if levels == 0 { found.append(binding) } else { next.append(.wait(binding, levels: levels - 1)) }
+          children.removeAll(keepingCapacity: true)
+        case .wait(let entry, let levels):
+          if levels == 0 { found.append(entry) } else { next.append(.wait(entry, levels: levels - 1)) }
         }
       }
       swap(&level, &next)
       next.removeAll(keepingCapacity: true)
-    }
-    return found
-  }
-
-  /// What to do on a level.
-  private enum Step {
-    case visit(Node)
-    /// An entry that is due some levels further down, at this place in the order.
-    case wait(Unretained<Entry>, levels: UInt32)
-  }
-
-  /// The entries under any of several keys: of this node and, if the search goes down, of all below it.
-  private func entries(_ keys: [UInt64], goingDown: Bool) -> ContiguousArray<Unretained<Entry>> {
-    var found: ContiguousArray<Unretained<Entry>> = []
-    var level: ContiguousArray = [self]
-    while !level.isEmpty {
-      var next: ContiguousArray<Node> = []
-      for node in level {
-        found += node.ownEntries(keys)
-        guard goingDown else { continue }
-        let first = next.count
-        for key in keys { node.shared.slots.find(key)?.element.children.forEach { next.append($0) } }
-        next.sortBySequence(from: first)
-        next.removeRepetitions(from: first)
-      }
-      level = next
     }
     return found
   }
@@ -256,29 +234,38 @@ final class FoundDependencies {
   }
 }
 
+extension ContiguousArray<Unretained<Entry>> {
+  /// Sorts the entries of one node by when they were registered.
+  fileprivate mutating func sortByRegistration(from start: Int) {
+    if count > start + 1 { self[start...].sort { $0.object.serial < $1.object.serial } }
+  }
+}
+
 extension ContiguousArray<Node> {
   /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
-  fileprivate mutating func sortBySequence(from start: Int) {
+  fileprivate mutating func sortBySequence() {
     // There are mostly few, and they are mostly in order already.
-    guard count - start <= 16 else { return self[start...].sort { $0.treeLocked.sequence < $1.treeLocked.sequence } }
-    for index in indices.dropFirst(start + 1) {
-      let node = self[index]
-      var place = index
-      while place > start, self[place - 1].treeLocked.sequence > node.treeLocked.sequence {
-        self[place] = self[place - 1]
-        place -= 1
+    guard count > 16 else {
+      for index in indices.dropFirst() {
+        let node = self[index]
+        var place = index
+        while place > 0, self[place - 1].treeLocked.sequence > node.treeLocked.sequence {
+          self[place] = self[place - 1]
+          place -= 1
+        }
+        self[place] = node
       }
-      self[place] = node
+      return
     }
+    sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
   }
 
   /// Keeps one of several equal neighbours.
-  fileprivate mutating func removeRepetitions(from start: Int) {
-    var kept = start
-    for index in indices.dropFirst(start) where index == start || self[index] != self[kept - 1] {
-      self[kept] = self[index]
-      kept += 1
+  fileprivate mutating func removeRepetitions() {
+    var last: Node?
+    removeAll { node in
+      defer { last = node }
+      return node == last
     }
-    removeLast(count - kept)
   }
 }

@@ -1,4 +1,6 @@
-/// The one path of all lookups: every verb, wrapper and search ends in `Node.answer`.
+/// Lookups of one dependency. Whatever asks for one begins with `Node.answer` or `Node.attempt`, with one exception: to
+/// pass arguments to a factory, `nearestEntry` has to find it first. Lookups of all dependencies of a type are in
+/// `Node+LinkAll.swift`.
 
 /// What a lookup returns. It does not know the dependency's type, so that the work is compiled once; the verbs make a
 /// value of the type from it.
@@ -114,6 +116,9 @@ extension Node {
 
   /// Looks up without changing anything and without calling the user's code, so it may run under an attachment's lock.
   ///
+  /// What `visit` says about searches is written out here, because the tree lock is not taken: a node's slot answers for
+  /// everything below it.
+  ///
   /// - Returns: `dead` also for an entry that may have another key with the same id.
   @inline(__always)
   func attempt(
@@ -134,8 +139,7 @@ extension Node {
     return answer
   }
 
-  /// Looks at the contexts above, hand over hand. This node's lock has been taken already; each parent's lock is taken
-  /// before its child's is given back, so that no node can go away or move in between.
+  /// Looks at the contexts above. This node's lock has been taken already, and is given back here.
   @inline(never)
   private func attemptAbove(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -143,9 +147,7 @@ extension Node {
     var node = self
     if looksAbove(search) {
       while let parent = node.shared.parent {
-        parent.lock.lock()
-        Schedule.reached(.climbing)
-        node.lock.unlock()
+        node.climb(to: parent)
         node = parent
         if node.shared.pendingSetUps.contains(.own) {
           node.lock.unlock()
@@ -160,6 +162,15 @@ extension Node {
     }
     node.lock.unlock()
     return .nothing
+  }
+
+  /// Goes from this node to its parent without the tree lock, hand over hand: takes the parent's lock before it gives
+  /// back this node's, so that no node can go away or move in between.
+  @inline(__always)
+  func climb(to parent: Node) {
+    parent.lock.lock()
+    Schedule.reached(.climbing)
+    lock.unlock()
   }
 
   /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. A set-up block that
@@ -181,42 +192,6 @@ extension Node {
     garbage.add(entry)
     guard entry.kind.rawValue <= Entry.Kind.observed.rawValue else { return }
     if let object = entry.object { garbage.add(object, of: entry) } else { entry.withdraw(&garbage) }
-  }
-}
-
-// MARK: - The direction of a lookup
-
-extension Node {
-  /// The direction of a lookup that begins here: the one that it names; or upwards, while a factory runs that was given
-  /// this context, so that nothing is made from what is below; or else the context's.
-  ///
-  /// Called under the tree lock or the node's lock.
-  func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : self.shared.search) }
-
-  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
-  @inline(__always)
-  private func looksBelow(_ search: UDISearch?) -> Bool {
-    if let search { return search.looksBelow }
-    return self.shared.search.looksBelow && !isHandedToFactoryUnchecked
-  }
-
-  /// Whether a lookup that has found nothing here and below goes up.
-  private func looksAbove(_ search: UDISearch?) -> Bool {
-    if let search { return search.looksAbove }
-    return self.shared.search.looksAbove || isHandedToFactory
-  }
-
-  /// Whether this thread runs a factory that was given this node's context.
-  var isHandedToFactory: Bool {
-    PerThread.prepare()
-    return isHandedToFactoryUnchecked
-  }
-
-  /// The same, without making sure that the thread key exists: for nodes that have children, for which `adopt` has made
-  /// it.
-  @inline(__always)
-  private var isHandedToFactoryUnchecked: Bool {
-    PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
   }
 }
 

@@ -56,10 +56,9 @@ extension Node {
     lock.lock()
     var node = self
     var isPending = !shared.pendingSetUps.isEmpty
-    if !isPending, direction(of: search).looksAbove {
+    if !isPending, looksAbove(search) {
       while !isPending, let parent = node.shared.parent {
-        parent.lock.lock()
-        node.lock.unlock()
+        node.climb(to: parent)
         node = parent
         isPending = node.shared.pendingSetUps.contains(.own)
       }
@@ -73,31 +72,25 @@ extension Node {
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
     Tree.change { _ in
-      let search = direction(of: search)
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      var next: Node? = self
-      if search.looksBelow {
-        if let found = nearestPending(keys, passedBy) {
-          guard let key, let slot = shared.slots.find(key), let answer = slot.element.best.read({ $0.node }) else {
-            return contextOf(found.node)
-          }
-          // Within one context, the set-up comes first.
-          let place = PlaceBelow(node: answer, depth: slot.element.depth)
-          return found.node != answer && place.comesBefore(found) ? nil : contextOf(found.node)
-        }
-        if let key, shared.slots.find(key) != nil { return nil }
-        next = shared.parent
-      }
-      while let node = next, node == self || search.looksAbove {
+      // A node that has an answer ends the search, too.
+      let end: UDIContext?? = .some(nil)
+      return visit(direction(of: search)) { branch in
+        let slot = key.flatMap { branch.shared.slots.find($0) }
+        guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
+        guard let slot, let answer = slot.element.best.read({ $0.node }) else { return contextOf(found.node) }
+        // Within one context, the set-up comes first.
+        let place = PlaceBelow(node: answer, depth: slot.element.depth)
+        return found.node != answer && place.comesBefore(found) ? end : contextOf(found.node)
+      } alone: { node in
         SetUp.countStep()
-        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.contains(node), let found = contextOf(node)
+        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.contains(node),
+          let found = contextOf(node)
         {
           return found
         }
-        if let key, node.ownEntry(key) != nil { return nil }
-        next = node.shared.parent
-      }
-      return nil
+        return key.flatMap { node.ownEntry($0) } == nil ? nil : end
+      } ?? nil
     }
   }
 
@@ -124,10 +117,8 @@ extension Node {
 
   private func levels(below top: Node) -> UInt32 {
     var levels: UInt32 = 0
-    var next = self
-    while next != top, let parent = next.shared.parent {
+    for _ in andAncestors.prefix(while: { $0 != top }) {
       SetUp.countStep()
-      next = parent
       levels += 1
     }
     return levels

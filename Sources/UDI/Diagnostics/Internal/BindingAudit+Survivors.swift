@@ -104,14 +104,7 @@ extension BindingAudit.Subject {
 extension UDIContext {
   /// Whether this context is below one of the given nodes, whose contexts then hold it.
   fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
-    change { node, _ in
-      var next = node.shared.parent
-      while let node = next {
-        if unsafe nodes.contains(node.address) { return true }
-        next = node.shared.parent
-      }
-      return false
-    }
+    change { node, _ in node.ancestors.contains { unsafe nodes.contains($0.address) } }
   }
 
   /// The providers that are registered here and below, in order.

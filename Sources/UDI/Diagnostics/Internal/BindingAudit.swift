@@ -231,12 +231,7 @@ extension BindingAudit {
   /// Whether a node is the watched one or below it.
   private func watches(_ node: Node) -> Bool {
     guard let root = unsafe root else { return false }
-    var next: Node? = node
-    while let node = next {
-      if node == root { return true }
-      next = node.shared.parent
-    }
-    return false
+    return node.andAncestors.contains(root)
   }
 }
 

@@ -59,6 +59,7 @@ enum RemovedBindingLog {
     if let end = object == nil ? .died : end { note(binding, of: object, end) }
   }
 
+  @inline(never)
   private static func note(_ binding: Binding, of object: AnyObject?, _ end: RemovedBinding.End) {
     // This is checked again under the lock, so that nothing is recorded after `removeAll`.
     guard UDIRecording.isOn, let node = binding.node else { return }

@@ -183,26 +183,18 @@ extension Node {
   func survey(_ key: KeyIdentity, _ search: UDISearch?, limit: Int, _ garbage: inout Garbage) -> Survey {
     let isInFactory = search == nil && isHandedToFactory
     var survey = Survey(key, start: fullPath, search: direction(of: search), isInFactory: isInFactory)
-    if survey.search.looksBelow {
-      lookBelow(&survey, limit: limit, &garbage)
-    } else {
-      survey.look(at: self, &garbage)
-    }
-    var next = survey.search.looksAbove && !survey.isAbridged ? shared.parent : nil
-    while let node = next, survey.answer == nil {
-      guard survey.count < limit else {
-        survey.isAbridged = true
-        break
-      }
-      survey.look(at: node, &garbage)
-      next = node.shared.parent
+    func isEnded() -> Void? { survey.answer != nil || survey.isAbridged ? () : nil }
+    visit(survey.search) { branch in
+      branch.lookBelow(&survey, limit: limit, &garbage)
+      return isEnded()
+    } alone: { node in
+      if survey.count < limit { survey.look(at: node, &garbage) } else { survey.isAbridged = true }
+      return isEnded()
     }
     if survey.answer == nil {
-      var root = self
-      while let parent = root.shared.parent { root = parent }
       survey.isRemoved = root.treeLocked.hasLostParent
+      survey.outside = nearestOutside(key, survey.search, limit: limit, &garbage)
     }
-    if survey.answer == nil { survey.outside = nearestOutside(key, survey.search, limit: limit, &garbage) }
     return survey
   }
 
@@ -268,9 +260,8 @@ extension Node {
   ) -> Survey.Location? {
     var rest = limit
     var visited: Node?
-    var next: Node? = self
-    while let node = next {
-      if node != self || !search.looksBelow, let location = node.nearestLocation(key, &garbage) { return location }
+    for node in andAncestors {
+      if node != self || !search.looks.below, let location = node.nearestLocation(key, &garbage) { return location }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let element = nodes.next() {
         guard element.node != node, element.node.treeLocked.isScope else { continue }
@@ -280,7 +271,6 @@ extension Node {
       }
       rest = nodes.rest
       visited = node
-      next = node.shared.parent
     }
     return nil
   }

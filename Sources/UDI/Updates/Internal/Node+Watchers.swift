@@ -6,16 +6,14 @@ extension Node {
     unsafe Watcher.count += 1
     watcher.isEntered = true
     watcher.direction = watcher.search ?? shared.search
-    treeLocked.ensureExtras().watchers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
-    treeLocked.isWatched = true
-    watcher.nodes.append(self)
-    var next = watcher.direction.looksAbove ? shared.parent : nil
-    while let node = next {
-      node.treeLocked.ensureExtras().climbers[watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+    func enter(at node: Node) {
+      let extras = node.treeLocked.ensureExtras()
+      let watchers = node == self ? \NodeExtras.watchers : \.climbers
+      extras[keyPath: watchers][watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
       node.treeLocked.isWatched = true
       watcher.nodes.append(node)
-      next = node.shared.parent
     }
+    visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
   /// Notifies the watchers that are entered here of a change to what this node itself has for a key.
@@ -30,14 +28,14 @@ extension Node {
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
     guard let watchers = treeLocked.extras?.watchers[key] else { return }
-    for watcher in watchers.values where watcher.direction.looksBelow { Tree.notify(watcher) }
+    for watcher in watchers.values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
   /// Notifies the watchers of a key here, and those of contexts above whose lookups may find it here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: key) }
-    forEachWatchedAbove { $0.notifyWatchers(ofChangeBelowTo: key) }
+    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(ofChangeBelowTo: key) }
   }
 
   /// Notifies the watchers whose lookup goes up through this node, which has a new parent.
@@ -45,7 +43,9 @@ extension Node {
   func notifyWatchersOfMove() {
     guard let extras = treeLocked.extras else { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for watcher in extras.watchers.all + extras.climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher) }
+      for watcher in extras.watchers.all + extras.climbers.all where watcher.climbs(beyond: self) {
+        Tree.notify(watcher)
+      }
     }
   }
 
@@ -72,18 +72,9 @@ extension Node {
   /// moved, so one of the set-up blocks may now run before the lookup reaches what it finds at present.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
-    forEachWatchedAbove { node in
-      guard node.shared.pendingSetUps.contains(.below), let extras = node.treeLocked.extras else { return }
-      for watcher in extras.watchers.all where watcher.direction.looksBelow { Tree.notify(watcher) }
-    }
-  }
-
-  /// Calls `body` with each watched node above this one that sees what is here.
-  private func forEachWatchedAbove(_ body: (Node) -> Void) {
-    var next = parentThatSeesThis
-    while let node = next {
-      if node.treeLocked.isWatched { body(node) }
-      next = node.parentThatSeesThis
+    for node in ancestorsThatSeeThis where node.treeLocked.isWatched {
+      guard node.shared.pendingSetUps.contains(.below), let extras = node.treeLocked.extras else { continue }
+      for watcher in extras.watchers.all where watcher.direction.looks.below { Tree.notify(watcher) }
     }
   }
 
@@ -116,13 +107,13 @@ extension Watcher {
 
   /// Whether the watcher's lookup goes on above a node where the watcher is entered.
   fileprivate func climbs(beyond node: Node) -> Bool {
-    direction.looksAbove && !finds(upTo: nodes.prefix { $0 != node } + [node])
+    direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
 
   private func finds(upTo nodes: some Sequence<Node>) -> Bool {
     nodes.contains { node in
       guard let slot = node.shared.slots.find(key.id) else { return false }
-      return slot.element.depth == 0 || direction.looksBelow && node == self.nodes.first
+      return slot.element.depth == 0 || direction.looks.below && node == self.nodes.first
     }
   }
 

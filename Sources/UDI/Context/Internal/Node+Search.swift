@@ -1,0 +1,100 @@
+/// Where searches go. Everything here runs under the tree lock, unless it says otherwise.
+///
+/// What each search means is said twice: by `visit`, and by `UDISearch.looks`, for those that need to know only whether
+/// it goes down or up. Above all that is the lookup of a single dependency, which runs without the tree lock and is
+/// written out in `Node.attempt`.
+extension Node {
+  /// Goes through the nodes of a search, in its order, until one of the closures returns a result.
+  ///
+  /// - Parameters:
+  ///   - branch: Called with a node that counts together with everything below it, except what is in scopes.
+  ///   - alone: Called with a node that counts alone.
+  @inline(__always)
+  func visit<Result>(_ search: UDISearch, branch: (Node) -> Result?, alone: (Node) -> Result?) -> Result? {
+    switch search {
+    case .lineage: branch(self) ?? ancestors.firstResult(alone)
+    case .descendants: branch(self)
+    case .local: alone(self)
+    case .ancestors: andAncestors.firstResult(alone)
+    }
+  }
+
+  /// Goes through all nodes of a search, in its order.
+  func visitAll(_ search: UDISearch, branch: (Node) -> Void, alone: (Node) -> Void) {
+    func proceed(_: Void) -> Never? { nil }
+    _ = visit(search, branch: { proceed(branch($0)) }, alone: { proceed(alone($0)) })
+  }
+
+  /// The nodes above this one, its parent first.
+  var ancestors: Ancestors { Ancestors(shared.parent) }
+
+  /// This node, and the nodes above it.
+  var andAncestors: Ancestors { Ancestors(self) }
+
+  /// The nodes above that see what is here: up to the first scope. Changes are passed on along this path.
+  var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
+
+  /// The root of the tree.
+  var root: Node { andAncestors.reduce(self) { $1 } }
+}
+
+/// Nodes, each followed by its parent. A loop over them allocates nothing.
+struct Ancestors: Sequence, IteratorProtocol {
+  private var upcoming: Node?
+  private let endsAtScope: Bool
+
+  fileprivate init(_ first: Node?, endsAtScope: Bool = false) {
+    upcoming = first
+    self.endsAtScope = endsAtScope
+  }
+
+  mutating func next() -> Node? {
+    guard let node = upcoming else { return nil }
+    upcoming = endsAtScope ? node.parentThatSeesThis : node.shared.parent
+    return node
+  }
+
+  /// The first result that is not nil.
+  @inline(__always)
+  fileprivate func firstResult<Result>(_ body: (Node) -> Result?) -> Result? {
+    for node in self {
+      if let result = body(node) { return result }
+    }
+    return nil
+  }
+}
+
+// MARK: - The direction of a lookup. Called under the tree lock or the node's lock
+
+extension Node {
+  /// The direction of a lookup that begins here: the one that it names; or upwards, while a factory runs that was given
+  /// this context, so that nothing is made from what is below; or else the context's.
+  func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
+
+  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
+  @inline(__always)
+  func looksBelow(_ search: UDISearch?) -> Bool {
+    if let search { return search.looks.below }
+    return shared.search.looks.below && !isHandedToFactoryUnchecked
+  }
+
+  /// Whether a lookup that has found nothing here and below goes up.
+  @inline(__always)
+  func looksAbove(_ search: UDISearch?) -> Bool {
+    if let search { return search.looks.above }
+    return shared.search.looks.above || isHandedToFactory
+  }
+
+  /// Whether this thread runs a factory that was given this node's context.
+  var isHandedToFactory: Bool {
+    PerThread.prepare()
+    return isHandedToFactoryUnchecked
+  }
+
+  /// The same, without making sure that the thread key exists: for nodes that have children, for which `adopt` has made
+  /// it.
+  @inline(__always)
+  private var isHandedToFactoryUnchecked: Bool {
+    PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
+  }
+}
