@@ -107,14 +107,11 @@ nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
-  let audit = BindingAudit { isInstance($0.object, of: ignored) }
-  if hasAppContextOfTask {
-    let prepared = AppContext
-    try await withReporter(UDIReporter(onMisuse)) { try await audit.watch(prepared, operation: operation) }
-  } else {
-    try await withOwnContext(onMisuse: onMisuse) { own in
-      try await audit.watch(own.context, madeWith: own, operation: operation)
-    }
+  let audit = BindingAudit { subject in
+    ignored.contains { subject.isInstance(of: $0) }
+  }
+  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
+    try await audit.watch(context, madeWith: own, operation: operation)
   }
   // Tasks that are ending get a moment to release what they hold, and another moment each time that fewer survivors are
   // left.
@@ -148,23 +145,14 @@ public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: () throws -> Void
 ) rethrows -> [UDILeak] {
-  let audit = BindingAudit { isInstance($0.object, of: ignored) }
-  if hasAppContextOfTask {
-    let prepared = AppContext
-    try withReporter(UDIReporter(onMisuse)) { try audit.watch(prepared, operation: operation) }
-  } else {
-    try withOwnContext(onMisuse: onMisuse) { own in
-      try audit.watch(own.context, madeWith: own, operation: operation)
-    }
+  let audit = BindingAudit { subject in
+    ignored.contains { subject.isInstance(of: $0) }
+  }
+  try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
+    try audit.watch(context, madeWith: own, operation: operation)
   }
   return audit.survivors { UDILeak($0) }
 }
 
 /// How long a task that is ending may still hold an object.
 private var patience: Duration { .milliseconds(200) }
-
-/// Whether an object is an instance of one of some classes, or of a subclass of one.
-private func isInstance(_ object: AnyObject?, of classes: [AnyClass]) -> Bool {
-  func isInstance<Class>(of _: Class.Type) -> Bool { object is Class }
-  return classes.contains { isInstance(of: $0) }
-}

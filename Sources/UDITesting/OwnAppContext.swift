@@ -22,16 +22,10 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    if OwnContext.isThat(of: test) {
-      try await withReporter(UDIReporter(recordAsIssue)) {
-        try await setUp(AppContext)
-        try await function()
-      }
-    } else {
-      try await withOwnContext(onMisuse: recordAsIssue) { own in
-        try await setUp(own.context)
-        try await function()
-      }
+    let present = OwnContext.isThat(of: test) ? AppContext : nil
+    try await withContext(present, onMisuse: recordAsIssue) { context, _ in
+      try await setUp(context)
+      try await function()
     }
   }
 }
@@ -68,7 +62,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
   onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  try await withOwnContext(onMisuse: onMisuse) { _ in try await operation() }
+  try await withContext(nil, onMisuse: onMisuse) { _, _ in try await operation() }
 }
 
 /// Runs a synchronous operation with an `AppContext` and a reporter of its own.
@@ -81,7 +75,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 public func withOwnAppContext<Result>(
   onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue, operation: () throws -> Result
 ) rethrows -> Result {
-  try withOwnContext(onMisuse: onMisuse) { _ in try operation() }
+  try withContext(nil, onMisuse: onMisuse) { _, _ in try operation() }
 }
 
 // MARK: - The context that a test has got
@@ -104,30 +98,35 @@ final class OwnContext: Sendable {
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own.
-nonisolated(nonsending) func withOwnContext<Result>(
-  onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
-  operation: nonisolated(nonsending) (OwnContext) async throws -> Result
+/// Runs an operation with a reporter of its own, in a given `AppContext`, or else in one of its own.
+///
+/// - Parameter operation: Receives the `AppContext` and, if it is its own, what is alive while tasks hold it.
+nonisolated(nonsending) func withContext<Result>(
+  _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
+  operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
 ) async rethrows -> Result {
+  if let present { return try await withReporter(UDIReporter(onMisuse)) { try await operation(present, nil) } }
   let own = OwnContext()
   return try await OwnContext.$around.withValue(own) {
     try await withReporter(UDIReporter(onMisuse)) {
       try await withAppContext(own.context) {
-        try await OwnContext.$inside.withValue(own) { try await operation(own) }
+        try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
       }
     }
   }
 }
 
-/// Runs a synchronous operation with an `AppContext` and a reporter of its own.
-func withOwnContext<Result>(
-  onMisuse: @escaping @Sendable (UDIMisuse) -> Void, operation: (OwnContext) throws -> Result
+/// The same for an operation that is not asynchronous.
+func withContext<Result>(
+  _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
+  operation: (UDIContext, OwnContext?) throws -> Result
 ) rethrows -> Result {
+  if let present { return try withReporter(UDIReporter(onMisuse)) { try operation(present, nil) } }
   let own = OwnContext()
   return try OwnContext.$around.withValue(own) {
     try withReporter(UDIReporter(onMisuse)) {
       try withAppContext(own.context) {
-        try OwnContext.$inside.withValue(own) { try operation(own) }
+        try OwnContext.$inside.withValue(own) { try operation(own.context, own) }
       }
     }
   }

@@ -159,11 +159,11 @@ extension UDIContext {
     case .object(let object): isThere = memory.write(object, as: type)
     case .provided(let entry):
       do { isThere = try provide(entry, type, reach, search, only: false, into: memory) } catch {
-        throw explained(error, type, name, reach, search) { isInstance(type, $0) }
+        throw explained(error, type, name, reach, search)
       }
     case .nothing, .dead, .setUpPending: isThere = false
     }
-    if !isThere { throw linkError(type, name, reach, search) { isInstance(type, $0) } }
+    if !isThere { throw explained(ProviderFailure.nothing, type, name, reach, search) }
   }
 
   private func answerAfterSetUp(

@@ -16,7 +16,7 @@ extension UDIContext {
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    explanation(type, name, search, .anywhere) { $0 is Dependency }
+    explanation(type, name, search, .anywhere)
   }
 
   /// Explains what a lookup with arguments finds, and why.
@@ -34,9 +34,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .anywhere, arguments: ArgumentPack(argument, repeat each more).values) {
-      $0 is Dependency
-    }
+    explanation(type, name, search, .anywhere, ArgumentPack(argument, repeat each more).values)
   }
 }
 
@@ -47,7 +45,7 @@ extension UDIContext {
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor) { $0 is Dependency }
+    explanation(type, name, search, .mainActor)
   }
 
   /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
@@ -55,8 +53,49 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor, arguments: ArgumentPack(argument, repeat each more).values) {
-      $0 is Dependency
+    explanation(type, name, search, .mainActor, ArgumentPack(argument, repeat each more).values)
+  }
+}
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIContext {
+  /// - Parameters:
+  ///   - reach: Where the one who asks may use the dependency.
+  ///   - arguments: The arguments that the factory would be given.
+  ///   - limit: The maximum number of contexts to look at.
+  ///   - failure: Why there is nothing, if the lookup knows.
+  func explanation(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = [],
+    limit: Int = .max, failure: UDIExplanation.Cause? = nil
+  ) -> UDIExplanation {
+    let key = KeyIdentity.of(.of(type), name)
+    var survey = withNode { node in
+      node.runPendingSetUps(self, search, for: key.id)
+      return change { node, _ in Survey(key, from: node, search, limit: limit) }
     }
+    defer { survey.release() }
+    return survey.explanation(failure ?? survey.cause(type, reach, arguments))
+  }
+}
+
+extension UDIExplanation {
+  /// Makes an explanation that states only the cause.
+  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
+    self = Survey(.of(.of(type), name), search).explanation(cause)
+  }
+
+  /// The same explanation; but if nothing is registered, the cause is that the object that asks is attached to nothing.
+  func blaming(unattached owner: Any.Type) -> UDIExplanation {
+    cause == .notRegistered ? with(.unattached("\(owner)")) : self
+  }
+
+  /// The same explanation with another cause.
+  func with(_ cause: Cause) -> UDIExplanation {
+    UDIExplanation(
+      typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
+      emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
+      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
+      isInFactory: isInFactory)
   }
 }

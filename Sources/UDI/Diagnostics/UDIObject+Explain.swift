@@ -12,9 +12,7 @@ extension UDIObject {
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
-      $0.explain(type, named: name, search: search)
-    }
+    explanation(type, name, search, .anywhere)
   }
 
   /// Explains what a lookup with arguments from the object's effective context finds, and why.
@@ -31,9 +29,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
-      $0.explain(type, named: name, search: search, with: argument, repeat each more)
-    }
+    explanation(type, name, search, .anywhere, ArgumentPack(argument, repeat each more).values)
   }
 }
 
@@ -44,9 +40,7 @@ extension UDIObject {
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
-      $0.explain(type, named: name, search: search)
-    }
+    explanation(type, name, search, .mainActor)
   }
 
   /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
@@ -54,32 +48,20 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    _attachedContext.explain(owner: Swift.type(of: self), type, name, search) {
-      $0.explain(type, named: name, search: search, with: argument, repeat each more)
-    }
+    explanation(type, name, search, .mainActor, ArgumentPack(argument, repeat each more).values)
   }
 }
 
-extension UDIAttachment {
-  fileprivate func explain(
-    owner: Any.Type, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?,
-    _ explain: (UDIContext) -> UDIExplanation
-  ) -> UDIExplanation {
-    switch state {
-    case .attached(let context): explain(context)
-    case .none: explain(AppContext).blaming(unattached: owner)
-    case .gone: UDIExplanation(type, name, search ?? lastSearch, .contextGone)
-    }
-  }
+// MARK: - From typed verbs to the untyped core
 
-  /// The error of a lookup by this attachment's object, which may be attached to nothing.
-  @usableFromInline
-  @inline(never)
-  func explained(_ error: any Error, _ asker: Asker) -> any Error {
-    guard let error = error as? UDILinkError else { return error }
-    // A longer chain means that a factory asked, and so the lookup began at the factory's context.
-    guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
-    let explanation = error.explanation.blaming(unattached: type(of: asker.object))
-    return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
+extension UDIObject {
+  private func explanation(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = []
+  ) -> UDIExplanation {
+    switch _attachedContext.state {
+    case .attached(let context): context.explanation(type, name, search, reach, arguments)
+    case .none: AppContext.explanation(type, name, search, reach, arguments).blaming(unattached: Swift.type(of: self))
+    case .gone: UDIExplanation(type, name, search ?? _attachedContext.lastSearch, .contextGone)
+    }
   }
 }

@@ -21,10 +21,13 @@ public enum UDIRecording {
     get { flag.load(ordering: .relaxed) }
     set {
       flag.store(newValue, ordering: .relaxed)
-      if !newValue { Tree.change { _ in RemovedBindingLog.removeAll() } }
+      if !newValue { Tree.change { _ in removeAllRecords() } }
     }
   }
 
   /// The maximum number of records, for all contexts together.
   public static var capacity: Int { 512 }
+
+  /// The maximum number of records of one key in a context, whatever is bound there in turn.
+  static var capacityOfKey: Int { 8 }
 }

@@ -45,12 +45,8 @@ public struct UDIReporter: Sendable {
     get { lock.withLock { unsafe ofProcess } }
     set {
       // The old reporter holds a user's closure, so it is released after the lock.
-      let old = lock.withLock {
-        let old = unsafe ofProcess
-        unsafe ofProcess = newValue
-        return old
-      }
-      _ = consume old
+      var reporter = newValue
+      lock.withLock { unsafe swap(&ofProcess, &reporter) }
     }
   }
 

@@ -62,11 +62,14 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
   public let contexts: [Context]
 }
 
+extension UDISnapshot.Context {
+  /// The tag, and whether the context is a scope.
+  var label: String { oneLine(tag) + (isScope ? " (scope)" : "") }
+}
+
 extension UDISnapshot.Binding: CustomStringConvertible {
   /// The key, and the class of the object or "dead": `Shop.Clock: SystemClock`.
-  public var description: String {
-    "\(name.map { "\(typeName) named \($0)" } ?? typeName): \(className ?? "dead")"
-  }
+  public var description: String { "\(describeKey(typeName, name)): \(className ?? "dead")" }
 }
 
 extension UDISnapshot.Provider: CustomStringConvertible {
@@ -74,5 +77,54 @@ extension UDISnapshot.Provider: CustomStringConvertible {
   public var description: String {
     let failure = lastFailure.map { ", failed last time: \(oneLine($0))" } ?? ""
     return "\(describeKey(typeName, name)): \(isMade ? "made" : "not made"), \(lifetime)\(failure)"
+  }
+}
+
+// MARK: - Taking a snapshot
+
+extension UDIContext {
+  /// Returns a snapshot of this context and everything below it.
+  ///
+  /// - Returns: A value that holds no object.
+  /// - Complexity: O(contexts and bindings).
+  public func snapshot() -> UDISnapshot {
+    // While the lock is held, only the necessary facts are collected. Objects are released and texts are made after
+    // that.
+    let seen = change { node, garbage in
+      BreadthFirst(node).map { element in
+        let node = element.node
+        var (bindings, providers): ([UDI.Binding], [UDI.Provider]) = ([], [])
+        node.treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
+        node.treeLocked.providers.forEach { providers.append($0.provider) }
+        return (
+          tag: node.tag, parent: element.parent, isScope: node.treeLocked.isScope,
+          bindings: bindings.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) },
+          providers: providers.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
+        )
+      }
+    }
+    return UDISnapshot(
+      contexts: seen.map { context in
+        UDISnapshot.Context(
+          tag: context.tag, parent: context.parent, isScope: context.isScope,
+          bindings: context.bindings.map { .init($0) }, providers: context.providers.map { .init($0) })
+      })
+  }
+}
+
+extension UDISnapshot.Binding {
+  fileprivate init(_ sighting: Sighting) {
+    self.init(
+      typeName: sighting.key.type.text, name: sighting.key.name?.description,
+      className: sighting.isAlive ? sighting.className : nil, fileID: sighting.site.fileID, line: sighting.site.line)
+  }
+}
+
+extension UDISnapshot.Provider {
+  fileprivate init(_ sighting: Sighting) {
+    self.init(
+      typeName: sighting.key.type.text, name: sighting.key.name?.description,
+      lifetime: sighting.provider?.lifetime.name ?? "", isMade: sighting.kind == .kept,
+      lastFailure: sighting.failure?.message, fileID: sighting.site.fileID, line: sighting.site.line)
   }
 }

@@ -74,7 +74,7 @@ extension UDIContext {
     let memory = unsafe InstanceMemory(memory)
     do {
       try provide(type, name, reach, search, arguments, isFresh: false, reports: false, nil, into: memory)
-    } catch { throw explained(error, type, name, reach, search) { isInstance(type, $0) } }
+    } catch { throw explained(error, type, name, reach, search) }
   }
 
   /// Looks up, with or without arguments, a type that is not known when the library is compiled.

@@ -51,7 +51,7 @@ extension UDIContext {
       tried.append(actor)
       do { return try await get(type, name, search, arguments, on: actor) } catch let thrown { error = thrown }
     }
-    throw explained(error, type, name, .anywhere, search) { $0 is Dependency }
+    throw explained(error, type, name, .anywhere, search)
   }
 
   /// The actor on which a lookup may find what it did not find here: the factory's actor, or the main actor if set-up

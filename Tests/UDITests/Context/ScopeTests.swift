@@ -507,7 +507,7 @@ private protocol Domestic: AnyObject {}
         Link it from inside the scope; or register it above the scope, where everyone finds it.
         Looked from "App" downwards, breadth-first, then upwards (.lineage), in one context:
           "App": nothing
-        Elsewhere, "App / Session / Cart": a Plain, bound at \(file):\(line)
+        Elsewhere, "App / Session / Cart": Plain, bound at \(file):\(line)
         """)
     let other = try root.makeScope(tag: "Other").makeChild(tag: "Below")
     guard case .inScope(let place, let scopePath) = other.explain((any Service).self).cause else {

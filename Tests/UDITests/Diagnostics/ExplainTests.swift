@@ -58,7 +58,7 @@ struct ExplainTests {
         Looked from "App / Shop" downwards, breadth-first, then upwards (.lineage), in 2 contexts:
           "App / Shop": nothing
           "App": nothing
-        Elsewhere, "App / Account": a Plain, bound at \(file):\(line)
+        Elsewhere, "App / Account": Plain, bound at \(file):\(line)
         """)
     #expect(root.explain((any Service).self, search: .local).advice?.contains("`search: .descendants`") == true)
     let below = try account.makeChild(tag: "Below")
@@ -208,7 +208,7 @@ struct ExplainTests {
     let explanation = root.explain((any Service).self)
     #expect(explanation.contexts.count == 13 && explanation.emptyCount == 4989 && !explanation.isAbridged)
     #expect(
-      explanation.description.contains("\"App / Shop / 4321\": a Plain, bound as UDITests.Service named \"x\" at"))
+      explanation.description.contains("\"App / Shop / 4321\": Plain, bound as UDITests.Service named \"x\" at"))
     let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error?.explanation.isAbridged == true && error?.explanation.contexts.count == 12)
   }

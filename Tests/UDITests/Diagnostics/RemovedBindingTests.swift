@@ -40,7 +40,7 @@ struct RemovedBindingTests {
       return
     }
     #expect(explanation.nearestOutside?.path == ["App", "Account"])
-    #expect(explanation.description.contains("\nElsewhere, \"App / Account\": a Plain, bound at "))
+    #expect(explanation.description.contains("\nElsewhere, \"App / Account\": Plain, bound at "))
   }
 
   @Test("The death of an object that takes part is noticed at once, in the context where it was bound")
@@ -96,8 +96,8 @@ struct RemovedBindingTests {
     #expect(
       explanation.description.contains(
         """
-        "App / Shop": a Plain, dead for less than a second, bound at \(file):\(line + 1); \
-        a Plain, replaced at \(file):\(line + 1) less than a second ago and still alive, bound at \(file):\(line)
+        "App / Shop": Plain, dead for less than a second, bound at \(file):\(line + 1); \
+        Plain, replaced at \(file):\(line + 1) less than a second ago and still alive, bound at \(file):\(line)
         """))
     let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error?.description.hasPrefix(expected) == true)

@@ -18,14 +18,14 @@ class Binding: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { RemovedBindingLog.note(self, nil, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: nil, &garbage) }
     takeOut(&garbage)
   }
 
   /// Takes the binding out of its context because its instance is now bound in another one.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { RemovedBindingLog.note(self, .withdrawn(other.site), &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: other.site, &garbage) }
     takeOut(&garbage)
   }
 

@@ -40,7 +40,7 @@ extension Node {
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { RemovedBindingLog.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
     Tree.notifying(.of(binding)) {
       setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)

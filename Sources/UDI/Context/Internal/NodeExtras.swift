@@ -14,7 +14,7 @@ final class NodeExtras {
   /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do
   /// not go through them.
   var climbers = Watchers()
-  /// The number under which `RemovedBindingLog` knows the node, once a binding that was here is recorded; 0 before.
+  /// The number under which records know the node, once a binding that was here is recorded; 0 before.
   /// Unlike addresses, numbers are never reused.
   var logNumber: UInt = 0
   /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.

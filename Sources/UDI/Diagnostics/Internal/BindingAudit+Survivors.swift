@@ -10,11 +10,7 @@ extension BindingAudit {
   package func survivors<Leak>(_ describe: (Subject) -> Leak) -> [Leak] {
     withSurvivors { reported, all in
       let objects = all.compactMap(\.object)
-      var next = outer
-      while let audit = next {
-        audit.settle(objects)
-        next = audit.outer
-      }
+      for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
       return reported.map { subject in
         var subject = subject
         if let path = subject.contextPath {
@@ -118,7 +114,9 @@ extension UDIContext {
         // An alias has no factory of its own.
         element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
         let path = path + element.node.fullPath.dropFirst(depth)
-        return providers.sorted { $0.serial < $1.serial }.map { BindingAudit.Note(self, path, $0.key, $0.site) }
+        return providers.sorted { $0.serial < $1.serial }.map {
+          BindingAudit.Note(context: self, contextID: nil, path: path, key: $0.key, site: $0.site)
+        }
       }
     }
   }

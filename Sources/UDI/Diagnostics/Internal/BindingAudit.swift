@@ -11,51 +11,38 @@ package final class BindingAudit: Sendable {
   package struct Subject {
     let id: ObjectIdentifier
     package let objectType: Any.Type
-    package private(set) weak var object: AnyObject?
+    package weak let object: AnyObject?
+    /// The subject's position in the order in which the subjects became known.
+    let serial: Int
     /// Where the object may be released. The reach of an object that is only attached is unknown; then it counts as the
     /// main actor.
-    fileprivate(set) var reach = Reach.mainActor
+    var reach = Reach.mainActor
     /// The object's attachment, if it was attached.
-    fileprivate(set) weak var attachment: UDIAttachment?
+    weak var attachment: UDIAttachment?
     /// The tags from the root to a context, as of the last time it was added to a parent; nil for any other object.
-    package fileprivate(set) var contextPath: [String]?
+    package var contextPath: [String]?
     /// The registrations and attachments of an object, in order.
-    package fileprivate(set) var notes: [Note] = []
+    package var notes: [Note] = []
     /// The providers in a context and below it, one of which may hold the context. Collected when it is reported.
     package var providers: [Note] = []
     /// Whether the subject was in the tree before the operation began. If so, it is no leak, whatever happens to it.
-    fileprivate(set) var wasThereBefore = false
+    var wasThereBefore = false
     /// Whether an audit inside this one has reported the subject or was told to ignore it.
-    fileprivate(set) var isSettled = false
-    /// The subject's position in the order in which the subjects became known.
-    let serial: Int
+    var isSettled = false
 
-    fileprivate init(_ object: AnyObject, serial: Int) {
-      id = ObjectIdentifier(object)
-      objectType = type(of: object)
-      self.object = object
-      self.serial = serial
-    }
+    package func isInstance(of type: Any.Type) -> Bool { object.map { UDI.isInstance(type, $0) } ?? false }
   }
 
   /// One registration or attachment of an object, or the registration of a provider.
   package struct Note {
-    fileprivate weak let context: UDIContext?
-    fileprivate let contextID: ObjectIdentifier?
+    weak let context: UDIContext?
+    let contextID: ObjectIdentifier?
     /// The tags from the root to the context.
     package let path: [String]
     /// Nil for an attachment.
-    fileprivate let key: KeyIdentity?
+    let key: KeyIdentity?
     /// The call; for an object that a provider made, the provider's registration. Nil if it is not known.
     package let site: CallSite?
-
-    init(_ context: UDIContext?, _ path: [String], _ key: KeyIdentity?, _ site: CallSite?) {
-      self.context = context
-      contextID = context.map { ObjectIdentifier($0) }
-      self.path = path
-      self.key = key
-      self.site = site
-    }
 
     package var isContextAlive: Bool { context != nil }
     /// The type that it was registered under; nil for an attachment.
@@ -168,9 +155,11 @@ extension BindingAudit {
   private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     let context = node.context
     if let context { garbage.add(context) }
-    forEach(concernedWith: node) {
-      $0.add(object, nil, context, node, key: entry.key, entry.site, &garbage)
-      if entry.reach == .anywhere { unsafe $0.subjects[ObjectIdentifier(object)]?.reach = .anywhere }
+    forEach(concernedWith: node) { audit in
+      audit.update(object, &garbage) { subject in
+        if entry.reach == .anywhere { subject.reach = .anywhere }
+        subject.add(context, node, entry.key, entry.site)
+      }
     }
   }
 
@@ -191,7 +180,12 @@ extension BindingAudit {
     context.withNode { node in
       // After this, `Node.context` works for what is bound there next.
       node.remember(context)
-      forEach(concernedWith: node) { $0.add(object, attachment, context, node, key: nil, site, &garbage) }
+      forEach(concernedWith: node) { audit in
+        audit.update(object, &garbage) { subject in
+          subject.attachment = attachment
+          subject.add(context, node, nil, site)
+        }
+      }
     }
   }
 
@@ -219,19 +213,11 @@ extension BindingAudit {
   }
 
   /// Whether this audit is the other one, or runs inside it.
-  private func isPart(of other: BindingAudit) -> Bool {
-    var next: BindingAudit? = self
-    while let audit = next {
-      if audit === other { return true }
-      next = audit.outer
-    }
-    return false
-  }
+  private func isPart(of other: BindingAudit) -> Bool { sequence(first: self, next: \.outer).contains { $0 === other } }
 
   /// Whether a node is the watched one or below it.
   private func watches(_ node: Node) -> Bool {
-    guard let root = unsafe root else { return false }
-    return node.andAncestors.contains(root)
+    unsafe root.map { node.andAncestors.contains($0) } ?? false
   }
 }
 
@@ -244,47 +230,32 @@ extension BindingAudit {
   /// holds the object, so the reference loaded here is not its last one.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
-  /// Adds an object to the subjects unless it is known.
-  private func learn(_ object: AnyObject, _ garbage: inout Garbage) {
-    guard !knows(object) else { return }
-    if unsafe subjects.count >= nextSweep { sweep(&garbage) }
+  /// Updates what is known about an object, of which nothing may be known yet.
+  private func update(_ object: AnyObject, _ garbage: inout Garbage, _ change: (inout Subject) -> Void) {
     let id = ObjectIdentifier(object)
-    if let dead = unsafe subjects[id] { discard(dead, &garbage) }
-    unsafe subjects[id] = Subject(object, serial: nextSerial)
-    unsafe nextSerial += 1
-  }
-
-  private func add(
-    _ object: AnyObject, _ attachment: UDIAttachment?, _ context: UDIContext?, _ node: Node, key: KeyIdentity?,
-    _ site: CallSite?, _ garbage: inout Garbage
-  ) {
-    learn(object, &garbage)
-    let id = ObjectIdentifier(object)
-    if let attachment { unsafe subjects[id]?.attachment = attachment }
-    guard let subject = unsafe subjects[id], !subject.wasThereBefore else { return }
-    let contextID = context.map { ObjectIdentifier($0) }
-    // An object that is bound again and again is recorded only once. For the weak reference that is loaded here, see
-    // `knows`.
-    let isRepeated = subject.notes.suffix(4).contains {
-      contextID != nil && $0.contextID == contextID && $0.key === key && $0.isContextAlive
+    if !knows(object) {
+      if unsafe subjects.count >= nextSweep { sweep(&garbage) }
+      let new = unsafe Subject(id: id, objectType: type(of: object), object: object, serial: nextSerial)
+      if let dead = unsafe subjects.updateValue(new, forKey: id) { discard(dead, &garbage) }
+      unsafe nextSerial += 1
     }
-    if !isRepeated { unsafe subjects[id]?.notes.append(Note(context, node.fullPath, key, site)) }
+    unsafe change(&subjects[id]!)
   }
 
   /// Records a context with its path.
   ///
   /// - Parameter isNew: Whether the context has just been made. Of the other contexts, only known ones get a new path.
   private func noteContext(_ context: UDIContext, _ node: Node, isNew: Bool, _ garbage: inout Garbage) {
-    if isNew { learn(context, &garbage) }
-    guard knows(context) else { return }
-    unsafe subjects[ObjectIdentifier(context)]?.contextPath = node.fullPath
-    unsafe subjects[ObjectIdentifier(context)]?.reach = .anywhere
+    guard isNew || knows(context) else { return }
+    update(context, &garbage) { subject in
+      subject.contextPath = node.fullPath
+      subject.reach = .anywhere
+    }
   }
 
   /// Records an object that was in the tree before the operation.
   private func notePresent(_ object: AnyObject, _ garbage: inout Garbage) {
-    learn(object, &garbage)
-    unsafe subjects[ObjectIdentifier(object)]?.wasThereBefore = true
+    update(object, &garbage) { $0.wasThereBefore = true }
   }
 
   /// Records all objects that are bound or owned at a node or below it before the operation.
@@ -327,5 +298,19 @@ extension BindingAudit {
     Tree.change { _ in
       for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }
     }
+  }
+}
+
+extension BindingAudit.Subject {
+  /// Adds a note, unless it is there: an object that is bound again and again is recorded only once.
+  fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
+    if wasThereBefore { return }
+    let id = context.map { ObjectIdentifier($0) }
+    // For the weak reference that is loaded here, see `knows`.
+    let isRepeated = notes.suffix(4).contains {
+      id != nil && $0.contextID == id && $0.key === key && $0.isContextAlive
+    }
+    if isRepeated { return }
+    notes.append(BindingAudit.Note(context: context, contextID: id, path: node.fullPath, key: key, site: site))
   }
 }

@@ -19,16 +19,14 @@ extension Node {
   /// Notifies the watchers that are entered here of a change to what this node itself has for a key.
   @inline(never)
   func notifyWatchers(of key: UInt64) {
-    guard let extras = treeLocked.extras else { return }
-    for watcher in extras.watchers[key, default: [:]].values { Tree.notify(watcher) }
-    for watcher in extras.climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
+    for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
+    for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
   /// Notifies the watchers whose lookup begins here of a change to what it finds below for a key.
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
-    guard let watchers = treeLocked.extras?.watchers[key] else { return }
-    for watcher in watchers.values where watcher.direction.looks.below { Tree.notify(watcher) }
+    for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
   /// Notifies the watchers of a key here, and those of contexts above whose lookups may find it here.
@@ -41,9 +39,8 @@ extension Node {
   /// Notifies the watchers whose lookup goes up through this node, which has a new parent.
   @inline(never)
   func notifyWatchersOfMove() {
-    guard let extras = treeLocked.extras else { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for watcher in extras.watchers.all + extras.climbers.all where watcher.climbs(beyond: self) {
+      for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) {
         Tree.notify(watcher)
       }
     }
@@ -51,8 +48,7 @@ extension Node {
 
   /// Notifies the watchers whose lookup begins here and uses the context's own search, which has changed.
   func notifyWatchersOfSearch() {
-    guard let extras = treeLocked.extras else { return }
-    for watcher in extras.watchers.all where watcher.search == nil { Tree.notify(watcher) }
+    for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher) }
   }
 
   /// Notifies the watchers whose lookup reaches this node, whatever they look for: a set-up block has been added that
@@ -60,10 +56,8 @@ extension Node {
   func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      if let extras = treeLocked.extras {
-        for watcher in extras.watchers.all { Tree.notify(watcher) }
-        for watcher in extras.climbers.all where watcher.comes(to: self) { Tree.notify(watcher) }
-      }
+      for watcher in watchers.all { Tree.notify(watcher) }
+      for watcher in climbers.all where watcher.comes(to: self) { Tree.notify(watcher) }
       notifyWatchersAboveOfSetUps()
     }
   }
@@ -72,9 +66,8 @@ extension Node {
   /// moved, so one of the set-up blocks may now run before the lookup reaches what it finds at present.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
-    for node in ancestorsThatSeeThis where node.treeLocked.isWatched {
-      guard node.shared.pendingSetUps.contains(.below), let extras = node.treeLocked.extras else { continue }
-      for watcher in extras.watchers.all where watcher.direction.looks.below { Tree.notify(watcher) }
+    for node in ancestorsThatSeeThis where node.treeLocked.isWatched && node.shared.pendingSetUps.contains(.below) {
+      for watcher in node.watchers.all where watcher.direction.looks.below { Tree.notify(watcher) }
     }
   }
 
@@ -92,6 +85,11 @@ extension Node {
     extras.climbers = [:]
     treeLocked.isWatched = false
   }
+}
+
+extension Node {
+  fileprivate var watchers: Watchers { treeLocked.extras?.watchers ?? [:] }
+  fileprivate var climbers: Watchers { treeLocked.extras?.climbers ?? [:] }
 }
 
 /// The watchers that are entered at one node, by the ids of their keys.
@@ -151,7 +149,7 @@ extension Watcher {
     }
 
     private var ownWatchers: [Watcher] {
-      change { node, _ in node.treeLocked.extras?.watchers.all ?? [] }
+      change { node, _ in node.watchers.all }
     }
   }
 #endif

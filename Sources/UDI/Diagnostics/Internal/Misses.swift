@@ -1,4 +1,4 @@
-/// Turns internal failures into what callers see.
+/// What callers see if a lookup gives nothing: an error, or a report.
 ///
 /// These functions are never inlined: explanations are large values, and a lookup that makes something would keep room
 /// for them on the stack while the factory runs. Factories that run inside one another need all the stack that a small
@@ -8,33 +8,18 @@ extension UDIContext {
   /// tree.
   private static var limit: Int { 1000 }
 
-  /// The error of a lookup that found nothing.
-  ///
-  /// - Parameter conforms: Whether an object is of the requested type.
+  /// What to throw if a lookup fails. A factory's own error is passed on unchanged.
   @inline(never)
-  func linkError(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ conforms: (AnyObject) -> Bool
+  func explained(
+    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> any Error {
-    let explanation = explanation(type, name, search, reach, limit: Self.limit, conforms: conforms)
+    guard let failure = error as? ProviderFailure else { return error }
+    let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered it before the explanation was made.
     if case .found(let place) = explanation.cause {
       return UDILinkError(explanation: explanation.with(.cameLater(place)))
     }
     return UDILinkError(explanation: explanation)
-  }
-
-  /// What to throw for a provider's failure. A factory's own error is passed on unchanged.
-  ///
-  /// - Parameter conforms: Whether an object is of the requested type.
-  @inline(never)
-  func explained(
-    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
-    _ conforms: (AnyObject) -> Bool
-  ) -> any Error {
-    guard let failure = error as? ProviderFailure else { return error }
-    return UDILinkError(
-      explanation: explanation(
-        type, name, search, reach, limit: Self.limit, failure: failure.cause, conforms: conforms))
   }
 
   /// Reports why a lookup with a verb that does not throw got nothing from a provider. It is no misuse if nothing is
@@ -47,9 +32,8 @@ extension UDIContext {
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     case let failure as ProviderFailure:
-      let explanation = UDIExplanation(
-        type, entry.key.name, withNode { node in node.lock.withLock { node.direction(of: search) } },
-        failure.cause ?? .notRegistered)
+      let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
+      let explanation = UDIExplanation(type, entry.key.name, direction, failure.cause ?? .notRegistered)
       message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
     case let missing as UDILinkError: message = missing.seen(by: asker).message
     default:
@@ -57,6 +41,19 @@ extension UDIContext {
       message = "The factory of \(entry.key)\(caller) threw: \(error)"
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
+  }
+}
+
+extension UDIAttachment {
+  /// The error of a lookup by this attachment's object, which may be attached to nothing.
+  @usableFromInline
+  @inline(never)
+  func explained(_ error: any Error, _ asker: Asker) -> any Error {
+    guard let error = error as? UDILinkError else { return error }
+    // A longer chain means that a factory asked, and so the lookup began at the factory's context.
+    guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
+    let explanation = error.explanation.blaming(unattached: type(of: asker.object))
+    return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
   }
 }
 
@@ -90,8 +87,9 @@ extension Provider {
     UDIReporter.current.report(
       .valueHeldWeakly,
       """
-      The factory of \(key) made a \(type(of: instance.anyValue)), a value, under the lifetime "\(lifetime.name)": only class \
-      instances can be kept weakly, so it is made anew at every link. Register it as `.context` or `.unique`.
+      The factory of \(key) made a value, of type \(type(of: instance.anyValue)), under the lifetime \
+      "\(lifetime.name)": only class instances can be kept weakly, so it is made anew at every link. Register it as \
+      `.context` or `.unique`.
       """, at: site)
   }
 }

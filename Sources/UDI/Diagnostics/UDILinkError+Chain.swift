@@ -1,29 +1,20 @@
-/// The object that asks, by a verb or a property, for diagnosis.
-@usableFromInline
-struct Asker {
-  @usableFromInline let object: AnyObject
-  @usableFromInline let site: CallSite
-
-  @inlinable
-  init(_ object: AnyObject, _ site: CallSite) {
-    self.object = object
-    self.site = site
-  }
-}
-
+/// How the chain grows, from what is missing outwards.
 extension UDILinkError {
   /// - Parameter site: Where the dependency that could not be made is registered. If nil, this is looked for in the
   ///   explanation.
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
-      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil, parameter: nil,
-      fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
+      .missing, explanation.typeName, name: explanation.name, site?.fileID ?? provider?.fileID,
+      site?.line ?? provider?.line)
     self.init(explanation: explanation, chain: [missing])
   }
 
   /// The same error, seen from one step further out.
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
+
+  /// The same error, seen by the object that asked, if there was one.
+  func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
 
   /// The same error for a dependency that was requested as a parameter of an initialiser.
   ///
@@ -32,17 +23,12 @@ extension UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
-  /// The same error, seen by the object that asked, if there was one.
-  func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
-
   /// The same error, if the object asked by one of its properties.
   ///
   /// - Parameter property: The key path of the property's storage, whose name begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
-    let step = Step(
-      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID,
-      line: first.line)
+    let step = Step(.object, first.typeName, property: name, first.fileID, first.line)
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
@@ -57,18 +43,22 @@ extension UDILinkError {
 }
 
 extension UDILinkError.Step {
-  init(_ asker: Asker) {
+  fileprivate init(
+    _ kind: Kind, _ typeName: String, name: String? = nil, property: String? = nil, parameter: Int? = nil,
+    _ fileID: String?, _ line: Int?
+  ) {
     self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, property: nil, parameter: nil,
-      fileID: asker.site.fileID, line: asker.site.line)
+      kind: kind, typeName: typeName, name: name, property: property, parameter: parameter, fileID: fileID, line: line)
+  }
+
+  init(_ asker: Asker) {
+    self.init(.object, TypeIdentity.of(type(of: asker.object)).text, asker.site.fileID, asker.site.line)
   }
 
   init(_ provider: Provider, parameter: Int?) {
-    let key = provider.key
     self.init(
-      kind: .provider, typeName: key.type.text, name: key.name?.description, property: nil,
-      parameter: parameter,
-      fileID: provider.site.fileID, line: provider.site.line)
+      .provider, provider.key.type.text, name: provider.key.name?.description, parameter: parameter,
+      provider.site.fileID, provider.site.line)
   }
 }
 
@@ -78,14 +68,10 @@ extension UDIExplanation {
     switch cause {
     case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,
       .notConvertible, .notSendable, .argumentNotSendable:
-      break
-    case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope,
-      .contextRemoved, .unattached,
-      .notRegistered, .contextGone:
-      return nil
-    }
-    return contexts.lazy.flatMap(\.findings).first { finding in
-      (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name
+      contexts.lazy.flatMap(\.findings).first { finding in
+        (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name
+      }
+    default: nil
     }
   }
 }

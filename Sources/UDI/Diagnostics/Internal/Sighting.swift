@@ -1,0 +1,101 @@
+/// Something that a context has, or had, as it is seen under the tree lock. The parts of explanations and snapshots are
+/// made from it after the lock has been given back, because the descriptions of names are user code.
+struct Sighting {
+  let kind: UDIExplanation.Finding.Kind
+  let key: KeyIdentity
+  let site: CallSite
+  /// Where the dependency may be used. This does not matter for a dead one.
+  let reach: Reach
+  /// The class of the object, or the type of the value.
+  let instanceType: Any.Type?
+  /// The object, if it is alive. The garbage that was given keeps it alive.
+  let object: Unretained<AnyObject>?
+  /// The provider that makes such instances, and how its factory failed the last time.
+  private(set) var provider: Provider?
+  private(set) var failure: FactoryFailure?
+  /// When the binding went, and the call that replaced or withdrew it.
+  private(set) var goneSince: ContinuousClock.Instant?
+  private(set) var endedBy: CallSite?
+
+  /// - Parameters:
+  ///   - instance: The instance, if it is alive.
+  ///   - otherType: The type of a value, or of an object that is dead.
+  private init(
+    _ kind: UDIExplanation.Finding.Kind, _ entry: Entry, _ instance: AnyObject?, isBox: Bool = false,
+    _ otherType: Any.Type?, _ garbage: inout Garbage
+  ) {
+    self.kind = kind
+    key = entry.key
+    site = entry.site
+    reach = entry.reach
+    object = Self.held(instance, entry.reach, &garbage).flatMap { isBox ? nil : Unretained($0) }
+    instanceType = object.map { type(of: $0.object) } ?? otherType
+    provider = entry as? Provider
+    failure = provider?.failure
+    garbage.add(entry)
+  }
+
+  init(_ binding: Binding, _ garbage: inout Garbage) {
+    let object = binding.object
+    let kind: UDIExplanation.Finding.Kind = object == nil ? .dead : .live
+    self.init(kind, binding, object, (binding as? DetailedBinding)?.objectType, &garbage)
+  }
+
+  init(_ provider: Provider, _ garbage: inout Garbage) {
+    let instance = provider.shown?.instance
+    self.init(
+      instance == nil ? .provider : .kept, provider, instance?.object, isBox: instance?.isBox ?? false,
+      instance == nil ? nil : provider.madeType, &garbage)
+  }
+
+  init(_ substitute: Substitute, _ instance: Instance, _ garbage: inout Garbage) {
+    self.init(
+      .override, substitute, instance.object, isBox: instance.isBox, substitute.maker.madeType, &garbage)
+  }
+
+  init(_ record: RemovedBinding, of key: KeyIdentity, _ garbage: inout Garbage) {
+    kind = record.kind
+    self.key = key
+    site = record.site
+    reach = record.reach
+    object = Self.held(record.object, record.reach, &garbage).map { Unretained($0) }
+    instanceType = record.objectType
+    goneSince = record.time
+    endedBy = record.endedBy
+  }
+
+  /// Passes an object on, and lets the garbage keep it alive.
+  private static func held(_ object: AnyObject?, _ reach: Reach, _ garbage: inout Garbage) -> AnyObject? {
+    guard let object else { return nil }
+    Schedule.reached(.loadedToLook)
+    garbage.add(object, reach)
+    return object
+  }
+
+  /// Whether the binding is gone.
+  var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
+  /// Whether there is an instance that is alive.
+  var isAlive: Bool { object != nil || kind == .kept || kind == .override }
+
+  var className: String? { instanceType.map { "\($0)" } }
+
+  /// Whether the object is of a type; or, if there is none, whether the provider makes such objects.
+  func isKind(of type: Any.Type) -> Bool {
+    if let object { return isInstance(type, object.object) }
+    return provider.map { UDI.isKind($0.madeType, of: type) } ?? false
+  }
+}
+
+extension UDIExplanation.Finding {
+  init(_ sighting: Sighting) {
+    self.init(
+      kind: sighting.kind, typeName: sighting.key.type.text, name: sighting.key.name?.description,
+      className: sighting.className, lifetime: sighting.provider?.lifetime.name,
+      argumentTypes: typeNames(sighting.provider?.argumentTypes ?? []), fileID: sighting.site.fileID,
+      line: sighting.site.line, isAlive: sighting.isAlive, deadFor: sighting.goneSince?.duration(to: .now),
+      endFileID: sighting.endedBy?.fileID, endLine: sighting.endedBy?.line,
+      failure: sighting.failure.map {
+        .init(message: $0.message, argumentTypes: typeNames($0.argumentTypes), age: $0.time.duration(to: .now))
+      })
+  }
+}

@@ -1,0 +1,78 @@
+/// Decides the cause. Nothing here may be called while holding a lock.
+extension Survey {
+  /// The explanation of what was seen.
+  func explanation(_ cause: UDIExplanation.Cause) -> UDIExplanation {
+    UDIExplanation(
+      typeName: key.type.text, name: key.name?.description, contextPath: start, search: search, cause: cause,
+      contexts: contexts.map { .init(path: $0.path, findings: $0.sightings.map { .init($0) }) },
+      emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged,
+      nearestOutside: outside.map { .init($0) }, equallyNear: equallyNear.map { .init($0) },
+      equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory)
+  }
+
+  /// The cause that decides the answer.
+  ///
+  /// - Parameters:
+  ///   - reach: Where the one who asks may use the dependency.
+  ///   - arguments: The arguments that the factory would be given.
+  func cause(_ type: Any.Type, _ reach: Reach, _ arguments: [Any]) -> UDIExplanation.Cause {
+    if let answer {
+      if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
+      return failure(of: answer, arguments) ?? .found(.init(answer))
+    }
+    for (path, sightings) in contexts {
+      guard let gone = decisive(sightings.filter { $0.key === key && $0.isGone }) else { continue }
+      let place = UDIExplanation.Place((path, gone))
+      switch gone.kind {
+      case .replaced: return .replaced(place)
+      case .withdrawn: return .withdrawn(place)
+      case .dead, .live, .kept, .provider, .override: return .dead(place)
+      }
+    }
+    let others = contexts.flatMap(\.sightings).filter { $0.key !== key && !$0.isGone }
+    if !others.isEmpty {
+      return .otherNames(Set(others.map { $0.key.name?.description }).sorted { $0 ?? "" < $1 ?? "" })
+    }
+    if let other = candidates.first(where: { $0.sighting.isKind(of: type) }) { return .otherType(.init(other)) }
+    guard let outside else { return isRemoved ? .contextRemoved : .notRegistered }
+    return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
+  }
+
+  /// Of the bindings that are gone from a context, the one that decides. This is the last one, unless it has died and
+  /// an earlier one is alive: that one is missing only because it was replaced.
+  private func decisive(_ gone: [Sighting]) -> Sighting? {
+    guard let last = gone.first, !last.isAlive else { return gone.first }
+    return gone.first { $0.kind == .replaced && $0.isAlive } ?? last
+  }
+
+  /// What would prevent a provider from making an instance, as far as that can be known in advance.
+  private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
+    guard let provider = place.sighting.provider else { return nil }
+    let wanted = provider.argumentTypes
+    guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
+      return .otherArguments(wanted: typeNames(wanted), given: typeNames(arguments.map { type(of: $0) }))
+    }
+    if place.sighting.kind == .kept, wanted.isEmpty { return nil }
+    let others = arguments.filter { !($0 is any Hashable) }
+    if !others.isEmpty, provider.sharing != .unique {
+      return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
+    }
+    if !provider.isolation.isHere { return .isolatedElsewhere(provider.isolation.name) }
+    switch place.sighting.failure?.reason {
+    case .threw(let message): return .failed(.init(place), message: message)
+    case .returnedNil: return .factoryReturnedNil
+    case .notConvertible(let made): return .notConvertible(from: TypeIdentity.of(made).text)
+    case nil: return nil
+    }
+  }
+}
+
+extension UDIExplanation.Place {
+  fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.sighting)) }
+}
+
+/// Whether a value is, or can be cast to, an instance of a type that is known only at run time.
+private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
+  func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
+  return isInstance(type)
+}

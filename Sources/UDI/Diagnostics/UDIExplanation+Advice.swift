@@ -1,0 +1,90 @@
+extension UDIExplanation {
+  /// What to do about it, in one line; nil if nothing is wrong.
+  public var advice: String? {
+    switch cause {
+    case .found: nil
+    case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
+    case .dead:
+      "Hold it for as long as it is needed: a context holds bound objects only weakly. Or have the context own it: "
+        + "`provide` it."
+    case .replaced:
+      "A context has one binding for each type and name. Bind one of the two under a name, or bind the first again "
+        + "when the second has gone."
+    case .withdrawn:
+      "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for "
+        + "the second."
+    case .otherNames:
+      "Look it up by the name that it is registered under: names are exact, and a dependency with a name is never "
+        + "found without it."
+    case .otherType(let place):
+      """
+      Look up \(place.finding.typeName); or register it as \(typeName), \
+      \(place.finding.lifetime == nil ? "too" : "or add `.implements` for \(typeName) to its registration"): a \
+      dependency is found under exactly the types that it was registered under.
+      """
+    case .outOfReach(let place): adviceOutOfReach(of: place)
+    case .inScope where isInFactory:
+      "The factory was handed \(quoted(contextPath)), which is outside. Register its provider in the scope, or link it "
+        + "from inside the scope as `.unique` or `.graph`: those factories are handed the context that asks."
+    case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
+    case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
+    case .notRegistered where isUncertain:
+      "If one was bound, hold it for as long as it is needed: a context holds bound objects only weakly. If none was, "
+        + "provide or bind one as \(typeName), or register a provider."
+    case .notRegistered:
+      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenAvailable`."
+    case .contextRemoved:
+      "Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A "
+        + "parent holds its children, and nothing in the tree holds its root: hold that yourself."
+    case .otherArguments(let wanted, _):
+      wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
+    case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
+    case .isolatedElsewhere:
+      """
+      Await `obtain`, which makes it on its actor. If a factory of another actor needs it, obtain it first, and keep \
+      it. If it can be made anywhere, register it in a nonisolated function: a closure that is written in an actor's \
+      code belongs to that actor.
+      """
+    case .notSendable:
+      """
+      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \
+      registered as. What counts is what the compiler knows: in generic code, a type is Sendable only if the code \
+      requires that.
+      """
+    case .argumentNotSendable:
+      """
+      Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
+      does not require that. Or pass arguments of exactly the types that the factory wants, which may be neither \
+      generic, as arrays and optionals are, nor private: a Sendable struct of your own can hold them. Or register the \
+      factory on the main actor.
+      """
+    case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
+    case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
+    case .cycle:
+      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, "
+        + "`.graph` for example."
+    case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
+    case .contextGone:
+      "A provider made the object for that context, which owned it: keep the context for as long as you use what it "
+        + "owns."
+    }
+  }
+
+  /// How to find something from where a lookup does not reach it.
+  private func adviceOutOfReach(of place: Place) -> String {
+    if contextPath.starts(with: place.path) {
+      return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
+    }
+    guard place.path.starts(with: contextPath) else {
+      let shared = zip(contextPath, place.path).prefix { $0 == $1 }.map(\.0)
+      return
+        "No search enters a sibling branch: register it in \(quoted(shared)), which is above both, or link from there."
+    }
+    if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
+    return """
+      While a factory runs, lookups from its context go up, so that nothing is made from what is below and may end \
+      earlier. Register the provider as `.unique` or `.graph`, whose factories are handed the context that asks; or \
+      register \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
+      """
+  }
+}
