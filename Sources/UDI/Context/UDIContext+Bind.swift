@@ -184,7 +184,7 @@ struct BindRequest: ~Copyable {
       if isInstance(type, object) { return }
       fatalError(
         """
-        \(site.fileID):\(site.line): a \(String(reflecting: Swift.type(of: object))) was bound or provided as \
+        \(site.fileID):\(site.line): the \(String(reflecting: Swift.type(of: object))) was bound or provided as \
         \(String(reflecting: type)), but is not an instance of it.
         """)
     }

@@ -15,7 +15,7 @@ struct LinkRequest: Sendable {
 
   @usableFromInline
   func stopElsewhere(_ type: Any.Type, _ owner: AnyObject) {
-    _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of a \(Swift.type(of: owner)): ")
+    _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
   /// The stamp of a value that was set instead of looked up.

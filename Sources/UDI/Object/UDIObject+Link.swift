@@ -439,8 +439,8 @@ extension UDIAttachment {
       UDIReporter.current.report(
         .contextGone,
         """
-        A \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: a provider \
-        made the object for that context, which owned it. Keep the context as long as you use what it owns.
+        The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: a \
+        provider made the object for that context, which owned it. Keep the context as long as you use what it owns.
         """, at: site)
       return nil
     }
@@ -454,7 +454,7 @@ extension UDIAttachment {
     reporter.report(
       .unattached,
       """
-      A \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
+      The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
       Attach it first: `attach(to:)`.
       """, at: site)
   }

@@ -172,8 +172,8 @@ extension WeakValueDictionary {
       // This is not a precondition: release builds would stop without the message, and `-Ounchecked` builds would not
       // stop.
       fatalError(
-        "A WeakValueDictionary holds class instances; a \(type(of: value as Any)) is a value, which cannot be held weakly."
-      )
+        "A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type, and values cannot be "
+          + "held weakly.")
     }
     let replaced = update(WeakEntry(form), forKey: key)
     withExtendedLifetime(value) {}

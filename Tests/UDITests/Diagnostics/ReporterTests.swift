@@ -32,7 +32,7 @@ import UDI
     #expect(
       log.all.first?.description
         == """
-        \(#fileID):\(log.all[0].line): A Member that is attached to no context used bind for UDITests.Service; \
+        \(#fileID):\(log.all[0].line): The Member that is attached to no context used bind for UDITests.Service; \
         AppContext served it. Attach it first: `attach(to:)`.
         """)
     #expect(log.all[2].message.contains(#"used link for UDITests.Service named "x""#))

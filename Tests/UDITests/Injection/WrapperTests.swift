@@ -193,7 +193,7 @@ private actor Desk: UDIObject {
       onThreads(1) { _ in _ = local.local }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("property of a LocalConsumer: UDITests.Local is not Sendable"))
+    #expect(output.contains("property of LocalConsumer: UDITests.Local is not Sendable"))
   }
 
   /// The property can be accessed while the lookup runs, and while the old value dies.

@@ -77,7 +77,7 @@ import Testing
     #expect(member.attachedContext == nil)
     #expect(complaints.map(\.kind) == [.contextGone, .contextGone, .contextGone, .contextGone])
     #expect(complaints.map(\.line) == [line, line + 1, line + 2, line + 3])
-    #expect(complaints[0].message.hasPrefix("A Member used link for UDITests.Other, but the context that it is"))
+    #expect(complaints[0].message.hasPrefix("The Member used link for UDITests.Other, but the context that it is"))
     let (error, _) = MisuseLog.during {
       #expect(throws: UDILinkError.self) { try member.require((any Other).self) }
     }

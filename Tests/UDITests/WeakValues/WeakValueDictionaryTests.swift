@@ -169,6 +169,6 @@ import Testing
       dictionary["a"] = ValueType()
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(text.contains("holds class instances; a ValueType is a value"))
+    #expect(text.contains("holds class instances; ValueType is a value"))
   }
 }

@@ -3,7 +3,7 @@ struct RemovedBinding {
   /// A key in a context. Neither is held: the key's name may be an object.
   struct Place: Hashable {
     /// The context's `NodeExtras.logNumber`.
-    let logNumber: UInt
+    let logNumber: Int
     let keyID: UInt64
   }
 
@@ -33,8 +33,6 @@ extension UDIRecording {
   @exclusivity(unchecked) private nonisolated(unsafe) static var numbers: [RemovedBinding.Place: [Int]] = [:]
   /// Guarded by the tree lock: the number of the last record.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
-  /// Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastLogNumber: UInt = 0
 
   /// The records under a key in one context, the last one first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
@@ -93,13 +91,10 @@ extension UDIRecording {
   ) {
     // This is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let node = binding.node else { return }
-    let extras = node.treeLocked.ensureExtras()
-    if extras.logNumber == 0 {
-      unsafe lastLogNumber += 1
-      extras.logNumber = unsafe lastLogNumber
-    }
-    let place = RemovedBinding.Place(logNumber: extras.logNumber, keyID: binding.keyID)
     unsafe lastNumber += 1
+    let extras = node.treeLocked.ensureExtras()
+    if extras.logNumber == 0 { extras.logNumber = unsafe lastNumber }
+    let place = RemovedBinding.Place(logNumber: extras.logNumber, keyID: binding.keyID)
     unsafe numbers[place, default: []].append(lastNumber)
     unsafe records[lastNumber] = RemovedBinding(
       place: place, kind: kind, endedBy: endedBy, time: .now,

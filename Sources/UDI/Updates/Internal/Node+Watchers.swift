@@ -40,9 +40,7 @@ extension Node {
   @inline(never)
   func notifyWatchersOfMove() {
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) {
-        Tree.notify(watcher)
-      }
+      for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher) }
     }
   }
 
@@ -74,15 +72,14 @@ extension Node {
   /// Removes all watchers when the context goes.
   @inline(never)
   func endWatching() {
-    guard let extras = treeLocked.extras else { return }
-    for watcher in extras.watchers.all { watcher.end() }
-    for watcher in extras.watchers.all + extras.climbers.all {
+    for watcher in watchers.all { watcher.end() }
+    for watcher in watchers.all + climbers.all {
       // A chain of contexts is dismantled from the top down, and the top is the last node.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
       Tree.notify(watcher)
     }
-    extras.watchers = [:]
-    extras.climbers = [:]
+    treeLocked.extras?.watchers = [:]
+    treeLocked.extras?.climbers = [:]
     treeLocked.isWatched = false
   }
 }
