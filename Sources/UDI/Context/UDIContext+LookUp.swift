@@ -277,42 +277,8 @@ extension UDIContext {
     _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
     into memory: InstanceMemory
   ) throws -> Bool {
-    guard let resolution = try entry.beginQuick(self, of: type, reach) else {
-      return try provideAtLength(entry, type, reach, search, only: isOnly, into: memory)
-    }
-    let provider = unsafe unsafeDowncast(entry, to: Factory.self)
-    do { try provider.write(self, memory) } catch { throw provider.failQuick(resolution, error) }
-    try endQuick(provider, resolution, type, memory, nil)
-    return true
-  }
-
-  /// Ends what `beginQuick` began. The factory has written an instance, or nil, to memory.
-  ///
-  /// - Parameter arguments: The arguments that the factory was given.
-  /// - Throws: The error that stands for nil.
-  @inline(__always)
-  func endQuick(
-    _ provider: Provider, _ resolution: Unretained<Resolution>, _ type: Any.Type, _ memory: InstanceMemory,
-    _ arguments: Arguments?
-  ) throws {
-    if unsafe provider.endAtOnce(resolution, UnsafeRawPointer(memory.address)) { return }
-    func end<Dependency>(_ type: Dependency.Type) throws {
-      guard let found = memory.read(as: type) else {
-        throw provider.failQuick(resolution, ProviderFailure.returnedNil, arguments)
-      }
-      endQuick(provider, resolution, found)
-    }
-    try _openExistential(type, do: end)
-  }
-
-  private func endQuick<Dependency>(
-    _ provider: Provider, _ resolution: Unretained<Resolution>, _ found: Dependency
-  ) {
-    if let form = StoredForm.of(found, as: Dependency.self), form.isComplete {
-      provider.endQuick(self, resolution, form)
-    } else {
-      provider.endQuick(self, resolution, Instance(found))
-    }
+    if try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
+    return try provideAtLength(entry, type, reach, search, only: isOnly, into: memory)
   }
 
   /// Gets an instance from an entry of any kind.

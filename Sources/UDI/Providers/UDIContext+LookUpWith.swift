@@ -162,15 +162,11 @@ extension UDIContext {
     into memory: InstanceMemory
   ) throws -> Bool {
     try provider.rejectArguments(arguments, of: reach)
-    guard let arguments,
-      let (factory, resolution) = try provider.beginQuick(self, of: type, arguments, isFresh: isFresh)
-    else {
-      guard let instance = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
-      try write(instance, isExact: provider.makes(type), as: type, to: memory)
+    if let arguments, try provider.makeQuickly(for: self, type, arguments, isFresh: isFresh, into: memory) {
       return true
     }
-    do { try factory.write(self, arguments, memory) } catch { throw factory.failQuick(resolution, error, arguments) }
-    try endQuick(factory, resolution, type, memory, arguments)
+    guard let instance = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
+    try write(instance, isExact: provider.makes(type), as: type, to: memory)
     return true
   }
 

@@ -205,7 +205,8 @@ extension UDIContext {
   /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider {
     let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
-      node.remember(self)
+      // If the context has a parent, the parent knows it, and passes it on when the two part.
+      if node.shared.parent == nil { node.remember(self) }
       switch node.leftBySetUp(provider.key, &garbage) {
       case .provider(let other): return (other, [])
       case .binding: return (provider, [])

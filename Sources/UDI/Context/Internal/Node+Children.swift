@@ -119,7 +119,7 @@ extension Node {
 
   /// Notes the context of a node that was just taken out of its parent, if it will be needed.
   private func rememberWithoutParent(_ context: UDIContext) {
-    if hasChildren || treeLocked.noting == .withoutParent { remember(context) }
+    if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
   }
 
   /// Makes sure that the context is known as long as it lives, wherever the node is moved. To be called only on nodes
@@ -170,7 +170,8 @@ extension Node {
   /// releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<BoundKey, AnyObject>()
-    var storages: [DroppedStorage]?
+    var providers = CompactTable<ProviderEntry>()
+    var storages: [DroppedStorage] = []
     var isOutermost = false
     Tree.change { garbage in
       swap(&bindings, &self.treeLocked.bindings)
@@ -178,7 +179,7 @@ extension Node {
         entry.binding.node = nil
         entry.binding.delist()
       }
-      if !treeLocked.providers.isEmpty { storages = dropProviders(&garbage) }
+      swap(&providers, &self.treeLocked.providers)
       if let extras = treeLocked.extras { drop(extras, &garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
@@ -187,9 +188,11 @@ extension Node {
       }
       // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
       // needs no lock.
+      if !providers.isEmpty { storages = drop(&providers, &garbage) }
     }
     bindings.releaseEntries()
-    storages?.forEach { $0.reset() }
+    _ = consume providers
+    for storage in storages { storage.reset() }
     guard isOutermost else { return }
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }

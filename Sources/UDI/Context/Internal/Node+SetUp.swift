@@ -178,7 +178,7 @@ extension Node {
   @inline(never)
   private var runsSetUpOnThisThread: Bool {
     guard let running = treeLocked.extras?.setUp?.running else { return false }
-    return running.maker === PerThread.resolution.object
+    return running.maker == PerThread.resolution
   }
 
   /// If this thread is running a set-up block of this context: what the block must neither replace nor hide under a
@@ -212,7 +212,7 @@ extension UDIContext {
       case run(SetUp, SetUp.Block, SharedCreation)
       case wait(Gate, SharedCreation)
     }
-    let resolution = PerThread.resolution.object
+    let resolution = PerThread.resolution
     var hasRun = false
     while true {
       let task = change { node, garbage -> Task? in
@@ -231,7 +231,7 @@ extension UDIContext {
         _ = creation.takeOutcome(resolution)
         hasRun = true
       case .run(let setUp, let block, let creation):
-        resolution.looking(block.comesFromLook) { block.body(self) }
+        resolution.read { $0.looking(block.comesFromLook) { block.body(self) } }
         hasRun = true
         change { node, garbage in
           garbage.add(setUp)

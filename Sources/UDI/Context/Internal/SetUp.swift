@@ -56,11 +56,11 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   /// Takes out the first block that may run here.
-  func begin(isOnMainActor: Bool, _ resolution: Resolution) -> (Block, SharedCreation)? {
+  func begin(isOnMainActor: Bool, _ resolution: Unretained<Resolution>) -> (Block, SharedCreation)? {
     guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
     let block = blocks.remove(at: index)
     if block.isOnMainActor { mainActorCount -= 1 }
-    let creation = SharedCreation(nil, maker: resolution)
+    let creation = SharedCreation(maker: resolution)
     running = creation
     runsOnMainActor = block.isOnMainActor
     return (block, creation)

@@ -29,7 +29,7 @@ final class CustomStorage: @unchecked Sendable {
   /// Notes that a reset has begun: from now on, nobody gets what was stored before. Under the tree lock.
   fileprivate func beginReset() -> SharedCreation {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = SharedCreation(nil, maker: PerThread.resolution.object)
+    let reset = SharedCreation(maker: PerThread.resolution)
     resets.append(reset)
     return reset
   }
@@ -42,7 +42,7 @@ final class CustomStorage: @unchecked Sendable {
   }
 
   /// What the storage keeps, if it was stored for this cache and since the last reset.
-  fileprivate func load() -> Instance? {
+  func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
     return kept.instance
   }
@@ -82,17 +82,14 @@ struct DroppedStorage {
   }
 }
 
-extension InstanceCache {
-  /// What the user's storage keeps.
-  func load() -> Instance? { custom?.load() }
-
+extension InstanceKeeper {
   /// Has the user's storage keep what was made. If the cache has been reset in the meantime, the instance is not kept:
   /// only threads that were already waiting for it get it.
   func store(_ instance: Instance, _ creation: SharedCreation) {
     guard let custom else { return }
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }
-    custom.storage.store(UDIMade(instance: instance, creation.provider?.reach ?? .anywhere, generation: generation))
+    custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))
     let wasReset = Tree.change { garbage in
       if isCurrent(creation) { custom.endStoring(&garbage) }
       return !isCurrent(creation)

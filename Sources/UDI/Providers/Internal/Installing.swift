@@ -100,7 +100,7 @@ extension UDIContext {
       case skip(InstalledModule)
       case compare([InstalledModule])
     }
-    let new = InstalledModule(type, identity, SharedCreation(nil, maker: thread))
+    let new = InstalledModule(type, identity, SharedCreation(maker: Unretained(thread)))
     var compared: [InstalledModule] = []
     while true {
       let step = change { node, garbage -> Step in
@@ -137,12 +137,14 @@ extension UDIContext {
   /// Waits until another thread has installed a module. Does not wait if that would never end.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
     let waiting = Tree.change { _ -> (gate: Gate, creation: SharedCreation)? in
-      guard let creation = module.creation, let gate = try? creation.prepareToWait(thread) else { return nil }
+      guard let creation = module.creation, let gate = try? creation.prepareToWait(Unretained(thread)) else {
+        return nil
+      }
       return (gate, creation)
     }
     guard let waiting else { return }
     waiting.gate.wait()
-    _ = waiting.creation.takeOutcome(thread)
+    _ = waiting.creation.takeOutcome(Unretained(thread))
   }
 }
 

@@ -7,16 +7,15 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// Written only in `init` and `deinit`.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// The address of the instance that an alias converted to this one; nil if no alias made it. That instance is not
-  /// held.
-  private let origin: UInt?
+  /// The address of the instance that an alias converted to this one; 0 if no alias made it. That instance is not held.
+  private let origin: UInt
 
   /// - Parameters:
   ///   - isWeak: Whether the instance is held weakly, because others keep it.
   ///   - origin: The instance that an alias converted to this one.
   init(_ instance: Instance, _ provider: Provider, isWeak: Bool, origin: Instance?) {
     self.provider = Unretained(provider)
-    self.origin = origin.map { Unretained($0.object).address }
+    self.origin = origin.map { Unretained($0.object).address } ?? 0
     unsafe uncheckedOwned = isWeak ? nil : instance.object
     if isWeak {
       super.init(

@@ -53,6 +53,7 @@ extension Node {
   /// Ends a provider that is no longer in the table, together with the other types that it serves.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
+    garbage.add(provider)
     if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
     for alias in provider.takeAliases() {
       garbage.add(alias)
@@ -72,20 +73,31 @@ extension Node {
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
-  /// Removes all providers, because the context is going away. What they made is released with the garbage and the
-  /// result.
-  func dropProviders(_ garbage: inout Garbage) -> [DroppedStorage] {
+  /// Drops what the providers of a context have made, because the context is going away. They have been taken out of it
+  /// already.
+  ///
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
-    // Taken out first, so that nothing is found here in the meantime.
-    let all = unsafe CompactTable<ProviderEntry>(treeLocked.providers.takeMemory())
-    all.forEach { element in
-      let provider = element.provider
-      // Before `leave`, which would correct slots that go anyway.
-      provider.node = nil
-      storages += provider.leave(&garbage)
-      for alias in provider.takeAliases() { garbage.add(alias) }
+    providers.changeEach { element in
+      // First, so that slots are not corrected that go anyway.
+      element.provider.node = nil
+      element.provider.shown?.node = nil
+      // If nobody else holds the provider, its instance goes with it. This serves the row
+      // "the same by a scope: register 3, make 3, link 2, end it": most contexts would otherwise need memory for their
+      // garbage.
+      if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
+      storages += element.provider.leave(&garbage)
+      for alias in element.provider.takeAliases() { garbage.add(alias) }
     }
     return storages
+  }
+
+  /// Whether somebody besides the context holds one of its providers, for example as a `UDIRegistration`.
+  var hasProvidersHeldElsewhere: Bool {
+    var result = false
+    treeLocked.providers.changeEach { result = result || !isKnownUniquelyReferenced(&$0.provider) }
+    return result
   }
 }
 

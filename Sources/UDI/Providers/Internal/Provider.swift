@@ -58,7 +58,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Set when the provider enters a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
-  @exclusivity(unchecked) private final var uncheckedCache: InstanceCache?
+  @exclusivity(unchecked) private final var uncheckedCreation: SharedCreation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that class takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
@@ -96,7 +96,7 @@ class Provider: Entry, @unchecked Sendable {
   /// What only few providers get later. Under the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
-    var caches = InstanceCachesByArguments()
+    var caches = InstanceCaches()
     var aliases: [Alias] = []
   }
 
@@ -160,16 +160,7 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    switch try begin(context, arguments, isFresh: isFresh) {
-    case .found(let instance): return instance
-    case .gone: return nil
-    case .make(let call):
-      let instance: Instance?
-      do { instance = try make(call.context, arguments) } catch { throw fail(call, error, arguments) }
-      guard let instance else { throw fail(call, ProviderFailure.returnedNil, arguments) }
-      end(call, instance, arguments, isFresh: isFresh)
-      return instance
-    }
+    try instance(for: context, arguments, isFresh: isFresh)
   }
 }
 
@@ -195,7 +186,8 @@ extension Provider {
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
   }
 
-  private final var hasExtras: Bool { unsafe uncheckedExtras != nil }
+  /// Whether it has what only few providers have.
+  final var hasExtras: Bool { unsafe uncheckedExtras != nil }
 
   /// The extras; made when they are first needed.
   private final var extras: Extras {
@@ -211,18 +203,19 @@ extension Provider {
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// The cache for instances that are made without arguments and kept.
-  final var cache: InstanceCache? {
-    get { unsafe uncheckedCache }
-    set { unsafe uncheckedCache = newValue }
+  /// The instance that is being made without arguments, if it is to be kept.
+  final var creation: SharedCreation? {
+    get { unsafe uncheckedCreation }
+    set { unsafe uncheckedCreation = newValue }
   }
 
-  /// The caches for instances that are made with arguments and kept; nil if there are none.
-  final var cachesByArguments: InstanceCachesByArguments? { unsafe uncheckedExtras?.caches }
+  /// Whether there are caches.
+  final var hasCaches: Bool { unsafe uncheckedExtras?.caches.isEmpty == false }
 
-  /// Changes the caches for arguments.
-  final func changeCachesByArguments<Result>(_ change: (inout InstanceCachesByArguments) -> Result) -> Result {
-    change(&extras.caches)
+  /// The caches for instances that are made with arguments, or kept in a user's storage.
+  final var caches: InstanceCaches {
+    _read { yield extras.caches }
+    _modify { yield &extras.caches }
   }
 
   /// Other types that are served from the same instances.
@@ -269,7 +262,6 @@ extension Provider {
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(&garbage)
     node = nil
-    garbage.add(self)
     return storages
   }
 
@@ -277,9 +269,8 @@ extension Provider {
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
-    if let shown { forget(shown, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return dropCaches(&garbage)
+    return dropInstances(&garbage)
   }
 
   /// Makes the slots show what was made, instead of the provider.

@@ -35,7 +35,7 @@ final class Resolution {
   /// What was made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
   @exclusivity(unchecked) private var graphWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
-  /// The current graph: see `beginGraph`.
+  /// The current graph: see `beginKeptInstance`.
   @exclusivity(unchecked) private var graphNumber: UInt = 0
   /// The number of the last graph that has begun since the outermost link began.
   @exclusivity(unchecked) private var lastGraphNumber: UInt = 0
@@ -72,6 +72,36 @@ final class Resolution {
 
   init() {}
 
+  /// A creation that has ended and that nobody has waited for, to be used again. This serves the row
+  /// "the same by a scope: register 3, make 3, link 2, end it", by one allocation for each instance.
+  @exclusivity(unchecked) private var spareCreation: SharedCreation?
+
+  /// Begins the creation of an instance on this thread. Under the tree lock.
+  func beginCreation(_ provider: Provider) -> SharedCreation {
+    let creation = unsafe spareCreation.take() ?? SharedCreation(maker: Unretained(self))
+    creation.begin(provider)
+    return creation
+  }
+
+  /// Takes back a creation that has ended and that nobody has waited for. Under the tree lock.
+  func reuse(_ creation: SharedCreation) {
+    if unsafe spareCreation == nil { unsafe spareCreation = creation }
+  }
+
+  /// What changes while the thread makes an instance that is kept, and is restored afterwards.
+  struct Circumstances {
+    let isLooking: Bool
+    let graphNumber: UInt
+  }
+
+  var circumstances: Circumstances {
+    get { unsafe Circumstances(isLooking: isLooking, graphNumber: graphNumber) }
+    set {
+      isLooking = newValue.isLooking
+      unsafe graphNumber = newValue.graphNumber
+    }
+  }
+
   /// Something to call at the end of the outermost link: the completion for what a factory has made.
   struct Completion {
     let provider: Provider
@@ -85,11 +115,11 @@ final class Resolution {
     /// The graph in which the instance was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall, _ arguments: Arguments?) {
+    init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall) {
       self.provider = provider
       self.instance = instance
       context = call.context
-      self.arguments = arguments.map { KeptArguments($0) }
+      arguments = call.arguments.map { KeptArguments($0) }
     }
   }
 
@@ -292,27 +322,23 @@ extension Resolution {
   func path(from creation: SharedCreation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
-      from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider.object === provider } ?? 0)
+      from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
   }
 }
 
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins a new graph, for an instance that is kept. What is made for that instance is shared only among its own
-  /// parts: what the link made before may be made from what belongs to the context that asks, and so end earlier.
+  /// Begins an instance that is kept, with a graph of its own. What is made for that instance is shared only among its
+  /// own parts: what the link made before may be made from what belongs to the context that asks, and so end earlier.
   ///
-  /// - Returns: The graph until now, to be passed to `endGraph`.
-  func beginGraph() -> UInt {
-    let outer = unsafe graphNumber
+  /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
+  func beginKeptInstance(happensOnce: Bool) {
     unsafe hasRemains = true
     unsafe lastGraphNumber += 1
     unsafe graphNumber = lastGraphNumber
-    return outer
+    if happensOnce { isLooking = false }
   }
-
-  /// Returns to the graph in which the instance was asked for.
-  func endGraph(_ outer: UInt) { unsafe graphNumber = outer }
 
   @inline(__always)
   private func graphKey(_ provider: UInt) -> GraphKey { unsafe GraphKey(provider: provider, graph: graphNumber) }

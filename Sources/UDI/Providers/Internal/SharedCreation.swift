@@ -13,44 +13,56 @@ final class SharedCreation: @unchecked Sendable {
     case undecided
   }
 
-  /// The provider that makes the instance; nil if nothing is made.
-  let provider: Provider?
-  /// The thread that makes the instance. Held, because other threads look at it until they know that the creation has
-  /// ended.
-  let maker: Resolution
+  /// The provider that makes the instance; nil if nothing is made. Not held: it is used only until the creation has
+  /// ended, and until then the maker's call holds it.
+  private(set) var provider: Unretained<Provider>?
+  /// The thread that makes the instance. Not held: it is used only until the creation has ended, which happens on that
+  /// thread.
+  private(set) var maker: Unretained<Resolution>
   /// Whether this happens only once, even if a look for a watcher causes it (see `ChangeKind`). False once the provider
   /// has failed: it is then asked again and again.
-  let happensOnce: Bool
-  /// The outcome; nil until the creation has ended.
+  private(set) var happensOnce = false
+  private var hasEnded = false
+  /// The outcome, once the creation has ended, if a thread waits for it.
   private var outcome: Outcome?
   /// The gate at which the other threads wait; made by the first of them.
   private var gate: Gate?
+  /// Where the instance may be used.
+  private var reach = Reach.anywhere
 
   deinit {
-    guard provider?.reach == .mainActor, outcome != nil else { return }
+    guard reach == .mainActor, outcome != nil else { return }
     releaseOnMainActor(outcome.take() as Any)
   }
 
-  /// Under the tree lock.
-  init(_ provider: Provider?, maker: Resolution) {
+  /// - Parameter provider: The provider that makes or stores an instance; nil if other threads wait for something else.
+  init(_ provider: Unretained<Provider>? = nil, maker: Unretained<Resolution>) {
     self.provider = provider
     self.maker = maker
-    happensOnce = provider.map { $0.sharing == .strong && !$0.comesFromLook && !$0.hasEverFailed } ?? false
+  }
+
+  /// Begins the creation of an instance: a new one, or one that has ended and that nobody has waited for. Under the tree
+  /// lock.
+  func begin(_ provider: Provider) {
+    self.provider = Unretained(provider)
+    reach = provider.reach
+    happensOnce = provider.sharing == .strong && !provider.comesFromLook && !provider.hasEverFailed
+    hasEnded = false
   }
 
   /// Prepares this thread to wait. Under the tree lock.
   ///
   /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself: it is the maker; or the maker waits,
   ///   perhaps through others, for something that this thread makes.
-  func prepareToWait(_ resolution: Resolution) throws -> Gate {
+  func prepareToWait(_ resolution: Unretained<Resolution>) throws -> Gate {
     var chain = [self]
     // A thread that waited for a creation that has ended no longer waits, even if it has not woken up yet to say so.
-    while let last = chain.last, last.outcome == nil {
-      if last.maker === resolution { throw ProviderFailure.cycle(Self.path(chain)) }
-      guard let next = last.maker.waitingFor else { break }
+    while let last = chain.last, !last.hasEnded {
+      if last.maker == resolution { throw ProviderFailure.cycle(Self.path(chain)) }
+      guard let next = last.maker.read({ $0.waitingFor }) else { break }
       chain.append(next)
     }
-    resolution.waitingFor = self
+    resolution.read { $0.waitingFor = self }
     if let gate { return gate }
     let new = Gate()
     gate = new
@@ -62,22 +74,32 @@ final class SharedCreation: @unchecked Sendable {
   /// tree lock, so what they are making does not change in the meantime.
   private static func path(_ chain: [SharedCreation]) -> [KeyIdentity] {
     var path: [KeyIdentity] = []
-    for creation in [chain[chain.count - 1]] + chain.dropLast() { path += creation.maker.path(from: creation) }
-    if let provider = chain[chain.count - 1].provider { path.append(provider.key) }
+    for creation in [chain[chain.count - 1]] + chain.dropLast() {
+      path += creation.maker.read { $0.path(from: creation) }
+    }
+    if let provider = chain[chain.count - 1].provider { path.append(provider.read(\.key)) }
     return path
   }
 
   /// Ends the creation, and wakes the threads that wait for it. Under the tree lock.
-  func end(_ outcome: Outcome) {
+  ///
+  /// - Returns: Whether nobody has waited, so that nobody refers to the creation any more, except the caller.
+  @discardableResult
+  func end(_ outcome: Outcome) -> Bool {
+    hasEnded = true
+    guard let gate else { return true }
     self.outcome = outcome
-    gate?.open()
+    gate.open()
+    return false
   }
 
   /// The outcome, for a thread that has waited. Not under a lock.
-  func takeOutcome(_ resolution: Resolution) -> Outcome {
+  func takeOutcome(_ resolution: Unretained<Resolution>) -> Outcome {
     Tree.change { garbage in
-      if let waited = resolution.waitingFor { garbage.add(waited) }
-      resolution.waitingFor = nil
+      resolution.read {
+        if let waited = $0.waitingFor { garbage.add(waited) }
+        $0.waitingFor = nil
+      }
       return outcome ?? .undecided
     }
   }

@@ -138,6 +138,11 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe forEachAddress { unsafe body($0.pointee) }
   }
 
+  /// Calls `body` for each element, in no particular order, to change it in place. It must not change the key.
+  mutating func changeEach(_ body: (inout Element) -> Void) {
+    unsafe forEachAddress { unsafe body(&$0.pointee) }
+  }
+
   private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
     guard let base = unsafe base else { return }
     let (count, capacity) = (count, capacity)

@@ -1,0 +1,119 @@
+/// What keeps an instance that was made. That is the provider itself, or an `InstanceCache` if there are arguments or if
+/// the instance goes into a user's storage.
+protocol InstanceKeeper: AnyObject {
+  var provider: Provider { get }
+  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
+  var custom: CustomStorage? { get }
+  /// The instance. Under the tree lock.
+  var kept: InstanceEntry? { get }
+  /// The instance that is being made. Under the tree lock.
+  var creation: SharedCreation? { get set }
+  /// Whether the provider has discarded this keeper because it held nothing. Under the tree lock.
+  var isDiscarded: Bool { get }
+
+  /// Keeps an instance, in place of another one. Under the tree lock.
+  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
+  /// Drops the instance. Under the tree lock.
+  func forgetKept(_ garbage: inout Garbage)
+}
+
+/// What somebody who wants an instance does next.
+enum Claim {
+  /// Takes the instance.
+  case found(Instance)
+  /// Waits for another thread, which makes it.
+  case wait(Gate, SharedCreation)
+  /// Makes an instance for this context, and then calls `keep` or `end`.
+  case make(UDIContext, SharedCreation)
+  /// Looks for another keeper, because this one is no longer in use.
+  case discarded
+  /// Looks up again, because the provider has left its context.
+  case gone
+}
+
+extension InstanceKeeper {
+  /// Finds what is kept or being made; otherwise leaves it to the caller to make an instance.
+  ///
+  /// - Throws: `ProviderFailure.cycle` if waiting would never end.
+  func claim(for context: UDIContext, _ resolution: Unretained<Resolution>) throws -> Claim {
+    let provider = provider
+    return try Tree.change { garbage in
+      guard let node = provider.node else { return .gone }
+      if isDiscarded { return .discarded }
+      if let kept {
+        if let instance = kept.instance { return .found(instance) }
+        forgetKept(&garbage)
+      }
+      if let custom { custom.isIdle = false }
+      // After a reset, an older instance may still be on its way into the storage. It has to be out again before a
+      // newer one is made.
+      if let creation = creation ?? custom?.storing {
+        return .wait(try creation.prepareToWait(resolution), creation)
+      }
+      // Nor is one made before the storage has been reset. But a storage may link while it is reset: if waiting would
+      // never end, this thread does not wait.
+      for reset in custom?.resets ?? [] {
+        if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
+      }
+      guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
+      let new = resolution.read { $0.beginCreation(provider) }
+      creation = new
+      return .make(owner, new)
+    }
+  }
+
+  /// Keeps what the caller has made, and passes it to the threads that wait for it.
+  func keep(_ instance: Instance, _ creation: SharedCreation) {
+    let provider = provider
+    let isWeak = provider.sharing == .weak
+    if isWeak, instance.isBox { provider.reportWeakValue(instance) }
+    store(instance, creation)
+    Tree.change { garbage in
+      let isCurrent = isCurrent(creation)
+      end(creation, .made(instance), &garbage)
+      guard let node = provider.node, isCurrent else { return }
+      if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
+      guard custom == nil, !(isWeak && instance.isBox) else { return }
+      keep(InstanceEntry(instance, provider, isWeak: isWeak, origin: nil), &garbage)
+    }
+  }
+
+  /// Whether a creation is still the current one; a reset discards it. Under the tree lock.
+  func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
+
+  /// Ends a creation without keeping anything.
+  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
+    Tree.change { garbage in end(creation, outcome, &garbage) }
+  }
+
+  private func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome, _ garbage: inout Garbage) {
+    // The caller holds the creation, so this releases nothing.
+    if self.creation === creation { self.creation = nil }
+    if creation.end(outcome) { creation.maker.read { $0.reuse(creation) } }
+  }
+
+  /// Drops what is kept and what is being made. The latter still goes to the threads that are waiting for it, but
+  /// whoever asks from now on gets a newer one. Under the tree lock.
+  ///
+  /// - Returns: The user's storage, to be reset once the lock has been given back.
+  func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
+    if let creation { garbage.add(creation) }
+    creation = nil
+    forgetKept(&garbage)
+    return custom.map { DroppedStorage($0) }
+  }
+}
+
+extension Provider: InstanceKeeper {
+  var provider: Provider { self }
+  var custom: CustomStorage? { nil }
+  var kept: InstanceEntry? { shown }
+  var isDiscarded: Bool { false }
+
+  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
+    if let shown { garbage.add(shown) }
+    show(entry)
+  }
+
+  func forgetKept(_ garbage: inout Garbage) { if hasMade { forget(shown, &garbage) } }
+}
