@@ -107,9 +107,7 @@ nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
-  let audit = BindingAudit { subject in
-    ignored.contains { subject.isInstance(of: $0) }
-  }
+  let audit = makeAudit(ignoring: ignored)
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try await audit.watch(context, madeWith: own, operation: operation)
   }
@@ -145,13 +143,16 @@ public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: () throws -> Void
 ) rethrows -> [UDILeak] {
-  let audit = BindingAudit { subject in
-    ignored.contains { subject.isInstance(of: $0) }
-  }
+  let audit = makeAudit(ignoring: ignored)
   try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try audit.watch(context, madeWith: own, operation: operation)
   }
   return audit.survivors { UDILeak($0) }
+}
+
+/// Makes an audit, and decides what it ignores.
+private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
+  BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
 /// How long a task that is ending may still hold an object.

@@ -5,8 +5,8 @@ extension UDILinkError {
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
-      .missing, explanation.typeName, name: explanation.name, site?.fileID ?? provider?.fileID,
-      site?.line ?? provider?.line)
+      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil, parameter: nil,
+      fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
     self.init(explanation: explanation, chain: [missing])
   }
 
@@ -28,7 +28,9 @@ extension UDILinkError {
   /// - Parameter property: The key path of the property's storage, whose name begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
-    let step = Step(.object, first.typeName, property: name, first.fileID, first.line)
+    let step = Step(
+      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID,
+      line: first.line)
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
@@ -43,22 +45,16 @@ extension UDILinkError {
 }
 
 extension UDILinkError.Step {
-  fileprivate init(
-    _ kind: Kind, _ typeName: String, name: String? = nil, property: String? = nil, parameter: Int? = nil,
-    _ fileID: String?, _ line: Int?
-  ) {
-    self.init(
-      kind: kind, typeName: typeName, name: name, property: property, parameter: parameter, fileID: fileID, line: line)
-  }
-
   init(_ asker: Asker) {
-    self.init(.object, TypeIdentity.of(type(of: asker.object)).text, asker.site.fileID, asker.site.line)
+    self.init(
+      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, property: nil, parameter: nil,
+      fileID: asker.site.fileID, line: asker.site.line)
   }
 
   init(_ provider: Provider, parameter: Int?) {
     self.init(
-      .provider, provider.key.type.text, name: provider.key.name?.description, parameter: parameter,
-      provider.site.fileID, provider.site.line)
+      kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, property: nil,
+      parameter: parameter, fileID: provider.site.fileID, line: provider.site.line)
   }
 }
 

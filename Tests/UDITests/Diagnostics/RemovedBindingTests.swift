@@ -283,6 +283,17 @@ struct RemovedBindingTests {
       guard case .dead = root.explain((any Service).self, named: "passing").cause else {
         preconditionFailure("it died")
       }
+      // Names that do not come back.
+      let count = UDIRecording.capacity * 5 / 2
+      for index in 0..<count {
+        do { root.bind(Plain(), as: (any Service).self, named: UDIName(index)) }
+        precondition(root.link((any Service).self, named: UDIName(index)) == nil)
+      }
+      for index in 0..<count {
+        let cause = root.explain((any Service).self, named: UDIName(index)).cause
+        let isKnown = if case .dead = cause { true } else { false }
+        precondition(isKnown == (index >= count - UDIRecording.capacity), "\(index): \(cause)")
+      }
       UDIRecording.isOn = false
       precondition(root.explain((any Service).self, named: "passing").cause == .notRegistered)
     }

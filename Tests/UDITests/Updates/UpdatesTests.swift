@@ -37,6 +37,31 @@ struct UpdatesTests {
     #expect(try await #require(updates.next()) == nil)
   }
 
+  #if DEBUG
+    @Test("Copies of an iterator share what they have been told: each change goes to one of them")
+    @MainActor func copies() async throws {
+      let iterator = root.updates(of: (any Service).self).makeAsyncIterator()
+      var first = iterator
+      #expect(try await #require(first.next()) == nil)
+      var told: [String] = []
+      @MainActor func tellNext() async {
+        var copy = iterator
+        if let found = await copy.next() {
+          told.append(found === plain ? "plain" : found === other ? "other" : "nothing")
+        }
+      }
+      let (plain, other) = (Plain(), Plain())
+      let tasks = [Task { await tellNext() }, Task { await tellNext() }]
+      await settle([root])
+      root.bind(plain, as: (any Service).self)
+      await settle([root])
+      #expect(told == ["plain"])
+      root.bind(other, as: (any Service).self)
+      for task in tasks { await task.value }
+      #expect(told == ["plain", "other"])
+    }
+  #endif
+
   @Test("Moves of contexts are told, downwards and upwards")
   func moves() async throws {
     let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))

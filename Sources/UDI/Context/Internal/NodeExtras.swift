@@ -14,9 +14,9 @@ final class NodeExtras {
   /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do
   /// not go through them.
   var climbers = Watchers()
-  /// The number of the first record of a binding that was here (`RemovedBinding`), which stands for the node in all of
-  /// them; 0 if there was none. Unlike addresses, numbers are never reused.
-  var logNumber = 0
+  /// The numbers of the records of bindings that were here (`RemovedBinding`), by the ids of their keys, the oldest
+  /// first. A record may have been dropped since.
+  var removedBindings: [UInt64: [Int]] = [:]
   /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.
   var overrides: [Substitute] = []
 

@@ -1,13 +1,5 @@
 /// The record of a binding that is gone.
 struct RemovedBinding {
-  /// A key in a context. Neither is held: the key's name may be an object.
-  struct Place: Hashable {
-    /// The context's `NodeExtras.logNumber`.
-    let logNumber: Int
-    let keyID: UInt64
-  }
-
-  let place: Place
   /// Whether its object had died, or else what another `bind` did with it.
   let kind: UDIExplanation.Finding.Kind
   /// The call that replaced or withdrew it.
@@ -27,23 +19,18 @@ struct RemovedBinding {
 /// The records of the most recent bindings, in all trees, that are gone because their objects have died or because of
 /// another `bind`. Everything here runs under the tree lock.
 extension UDIRecording {
-  /// Guarded by the tree lock: the records by their numbers. Forgotten ones stay until others have as many successors.
+  /// Guarded by the tree lock: the last records, by their numbers. `NodeExtras.removedBindings` says where they belong.
   @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
-  /// Guarded by the tree lock: the numbers of the records of each place, the oldest first.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var numbers: [RemovedBinding.Place: [Int]] = [:]
-  /// Guarded by the tree lock: the number of the last record.
+  /// Guarded by the tree lock: the number of the last record. Numbers are never reused.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
 
   /// The records under a key in one context, the last one first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
-    guard let place = place(key.id, in: node) else { return [] }
-    return unsafe numbers[place, default: []].reversed().compactMap { unsafe records[$0] }
+    let numbers = node.treeLocked.extras?.removedBindings[key.id] ?? []
+    return numbers.reversed().compactMap { unsafe records[$0] }
   }
 
-  static func removeAllRecords() {
-    unsafe records = [:]
-    unsafe numbers = [:]
-  }
+  static func removeAllRecords() { unsafe records = [:] }
 
   /// Records that a binding is removed from its context, if its object has died or another `bind` withdraws it.
   ///
@@ -62,14 +49,14 @@ extension UDIRecording {
   /// the new binding goes, they explain what became of those objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
-    if let place = place(new.keyID, in: node), let known = unsafe numbers[place] {
+    if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
       let kept = known.filter { number in
         guard let record = unsafe records[number], let object = record.object else { return false }
         Schedule.reached(.loadedToLook)
         garbage.add(object, record.reach)
         return Unretained(object).address != new.form.address
       }
-      unsafe numbers[place] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
+      extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
     // An instance that is bound again is not replaced. Nor is one that has died, because its successor may be at the
     // same address.
@@ -79,12 +66,6 @@ extension UDIRecording {
     add(replaced, object, .replaced, new.site)
   }
 
-  /// A key in a context of which there are, or were, records.
-  private static func place(_ keyID: UInt64, in node: Node) -> RemovedBinding.Place? {
-    guard let logNumber = node.treeLocked.extras?.logNumber, logNumber != 0 else { return nil }
-    return RemovedBinding.Place(logNumber: logNumber, keyID: keyID)
-  }
-
   @inline(never)
   private static func add(
     _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: CallSite?
@@ -92,17 +73,18 @@ extension UDIRecording {
     // This is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let node = binding.node else { return }
     unsafe lastNumber += 1
-    let extras = node.treeLocked.ensureExtras()
-    if extras.logNumber == 0 { extras.logNumber = unsafe lastNumber }
-    let place = RemovedBinding.Place(logNumber: extras.logNumber, keyID: binding.keyID)
-    unsafe numbers[place, default: []].append(lastNumber)
     unsafe records[lastNumber] = RemovedBinding(
-      place: place, kind: kind, endedBy: endedBy, time: .now,
+      kind: kind, endedBy: endedBy, time: .now,
       objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
       reach: binding.reach, site: binding.site)
-    let oldest = unsafe lastNumber - capacity
-    guard let old = unsafe records.removeValue(forKey: oldest)?.place else { return }
-    unsafe numbers[old]?.removeAll { $0 == oldest }
-    if unsafe numbers[old]?.isEmpty == true { unsafe numbers[old] = nil }
+    unsafe records[lastNumber - capacity] = nil
+    let extras = node.treeLocked.ensureExtras()
+    unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
+    // Keys that do not come back would otherwise leave numbers of dropped records for as long as the context lives.
+    if extras.removedBindings.count > 2 * capacity {
+      extras.removedBindings = extras.removedBindings.filter { _, numbers in
+        numbers.contains { unsafe records[$0] != nil }
+      }
+    }
   }
 }

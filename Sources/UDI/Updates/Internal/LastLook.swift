@@ -1,18 +1,9 @@
 /// Where the answer of a watcher's last lookup came from. This decides whether the next lookup should ask a provider
 /// that it finds.
 struct LastLook {
-  private enum Source {
-    /// There was nothing at all.
-    case nothing
-    /// An object that somebody bound.
-    case bound
-    /// An object that appeared during a watcher's lookup. Any provider with an `id` up to this number may have made it.
-    case broughtByLook(newestProvider: UInt)
-    /// A provider, by its `id`: it made or kept the answer, or failed.
-    case provider(UInt)
-  }
-
-  private var source = Source.nothing
+  /// The ids of the providers that may have made or kept the answer, or failed: none, if somebody bound it. Nil means
+  /// that there was nothing at all.
+  private var providers: Range<UInt>?
   /// The box in which a provider keeps a value. Another value has another box.
   private weak var box: AnyObject?
 
@@ -20,25 +11,20 @@ struct LastLook {
   /// that no watcher's lookup registered, or it is a box with another value.
   func isNew(_ entry: Entry) -> Bool {
     if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
-    guard let provider = entry as? Provider else { return true }
-    switch source {
-    case .nothing: return true
-    case .bound: return !provider.comesFromLook
-    case .broughtByLook(let newest): return provider.id > newest && !provider.comesFromLook
-    case .provider(let id): return provider.id != id && !provider.comesFromLook
-    }
+    guard let provider = entry as? Provider, let providers else { return true }
+    return !provider.comesFromLook && !providers.contains(provider.id)
   }
 
   /// Records that an entry was asked: a provider, or the box with a value that a provider keeps.
   mutating func note(_ entry: Entry) {
     box = Tree.change { _ in
       if let provider = entry as? Provider {
-        source = .provider(provider.id)
+        providers = Self.only(provider)
         return provider.shown?.owned
       }
       guard let instanceEntry = entry as? InstanceEntry else { return nil }
       // If the entry was removed meanwhile, its provider may be gone, too. Then any other provider is new.
-      source = instanceEntry.node == nil ? .bound : .provider(instanceEntry.maker.id)
+      providers = instanceEntry.node == nil ? 0..<0 : Self.only(instanceEntry.maker)
       return instanceEntry.owned
     }
   }
@@ -51,17 +37,18 @@ struct LastLook {
   ///     watcher's lookup comes from.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return source = .nothing }
+      guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return providers = nil }
       garbage.add(entry)
-      if let instanceEntry = entry as? InstanceEntry {
-        source = .provider(instanceEntry.maker.id)
-      } else if let provider = entry as? Provider {
-        source = .provider(provider.id)
+      if let provider = entry as? Provider ?? (entry as? InstanceEntry)?.maker {
+        providers = Self.only(provider)
       } else if !entry.comesFromLook {
-        source = .bound
+        providers = 0..<0
       } else if !isKeptOnly {
-        source = .broughtByLook(newestProvider: unsafe Tree.providerCount)
+        // Any provider that there is may have made it.
+        providers = unsafe 0..<Tree.providerCount + 1
       }
     }
   }
+
+  private static func only(_ provider: Provider) -> Range<UInt> { provider.id..<provider.id + 1 }
 }

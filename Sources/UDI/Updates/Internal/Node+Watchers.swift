@@ -126,7 +126,7 @@ extension Watcher {
   }
 
   private func remove(from watchers: inout Watchers) {
-    guard watchers[key.id]?.removeValue(forKey: ObjectIdentifier(self)) != nil else { return }
+    watchers[key.id]?[ObjectIdentifier(self)] = nil
     if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }
