@@ -231,10 +231,10 @@ struct NoClass {
 final class Declarations: UDIObject {
   let _attachedContext = UDIAttachment()
   func didAttachContext() {}
-  @Linked var linked: Gear? = nil  // refused: has no initial value, because it is looked up
-  @LinkedInLine var inLine: Gear? = nil  // refused: has no initial value, because it is looked up
-  @WeaklyLinked var weakly: Gear? = nil  // refused: has no initial value, because it is looked up
-  @AppLinked var app: Gear? = nil  // refused: has no initial value, because it is looked up
-  @Required var required: Gear = Gear()  // refused: has no initial value, because it is looked up
+  @Linked var linked: Gear? = nil  // refused: remove the initial value: a property with @
+  @LinkedInLine var inLine: Gear? = nil  // refused: remove the initial value: a property with @
+  @WeaklyLinked var weakly: Gear? = nil  // refused: remove the initial value: a property with @
+  @AppLinked var app: Gear? = nil  // refused: remove the initial value: a property with @
+  @Required var required: Gear = Gear()  // refused: remove the initial value: a property with @
   @Linked var notOptional: Gear  // refused: does not match 'wrappedValue' type 'Dependency?'
 }

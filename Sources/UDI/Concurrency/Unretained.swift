@@ -10,15 +10,15 @@
 /// Keys need no lock: `HeldKey` retains keys with a name, and keys without a name are never freed.
 @usableFromInline
 @safe
-struct Unretained<Object: AnyObject>: Equatable {
+struct Unretained<Object: AnyObject>: Hashable {
   private let reference: Unmanaged<Object>
 
   @inline(__always)
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
-  /// Recreates a reference from `address`.
+  /// Recreates a reference from the address of an object that is alive.
   @inline(__always)
-  init(address: UInt) {
+  @unsafe init(address: UInt) {
     unsafe reference = .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
   }
 
@@ -43,6 +43,12 @@ struct Unretained<Object: AnyObject>: Equatable {
 
   @usableFromInline
   static func == (left: Unretained, right: Unretained) -> Bool { left.address == right.address }
+
+  @usableFromInline
+  func hash(into hasher: inout Hasher) { hasher.combine(address) }
+
+  /// The address, without the bits that are zero in all addresses of objects: for tables that spread hashes themselves.
+  @usableFromInline var hashValue: Int { Int(bitPattern: address >> 4) }
 }
 
 extension Unretained: Sendable where Object: Sendable {}

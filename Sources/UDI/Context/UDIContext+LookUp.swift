@@ -195,7 +195,7 @@ extension UDIContext {
     var key: KeyIdentity?
     defer { withExtendedLifetime(key) {} }
     func id() -> UInt64? {
-      key = KeyNames.identity(identity, name)
+      key = NamedKey.find(identity, name)
       return key?.id
     }
     return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, into: memory) }

@@ -21,7 +21,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Unavailable: the dependency comes from the object that the property is in.
@@ -74,7 +74,7 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -89,8 +89,7 @@ extension AppLinked {
   ///   - search: The direction to take.
   @available(
     *, unavailable,
-    message:
-      "a property with @AppLinked has no initial value, because it is looked up: leave out what stands behind `=`"
+    message: "remove the initial value: a property with @AppLinked looks the dependency up itself"
   )
   public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
     preconditionFailure("unavailable")

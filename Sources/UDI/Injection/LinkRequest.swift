@@ -7,6 +7,13 @@ struct LinkRequest: Sendable {
   /// Whether the declaration is for a `Sendable` type.
   @usableFromInline let reach: Reach
 
+  init(_ name: UDIName?, _ search: UDISearch?, _ fileID: StaticString, _ line: UInt, _ reach: Reach) {
+    self.name = name
+    self.search = search
+    self.reach = reach
+    site = CallSite(fileID, line)
+  }
+
   /// Stops the program, also in release builds, if something that is not `Sendable` is used off the main actor. The
   /// compiler does not check the isolation of what a property wrapper does with the object that it is in.
   @inlinable

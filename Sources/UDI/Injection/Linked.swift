@@ -15,7 +15,7 @@
 /// A `Sendable` class cannot have such a property, because its properties cannot change: there write
 /// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
 @propertyWrapper
-public struct Linked<Dependency> {
+public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
   /// The attachment's stamp when the value was kept.
   @usableFromInline var stamp: UInt = 0
@@ -32,7 +32,7 @@ public struct Linked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Unavailable: the dependency comes from the object that the property is in.
@@ -66,14 +66,18 @@ public struct Linked<Dependency> {
       {
         let found = owner[keyPath: storage].request.link(Dependency.self, owner)
         // If the lookup itself, for example through a factory, has set or read the property, that value stands.
-        if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
+        if owner[keyPath: storage].isOutOfDate(stamp) {
+          let old = owner[keyPath: storage].keep(found, stamp)
+          withExtendedLifetime(old) {}
+        }
       }
       // The property is read again in any case: then the compiler need not retain what the property holds anyway.
       return owner[keyPath: storage].kept
     }
     set {
       owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      keep(newValue, owner, storage, LinkRequest.pinned)
+      let old = owner[keyPath: storage].keep(newValue, LinkRequest.pinned)
+      withExtendedLifetime(old) {}
     }
   }
 }
@@ -89,26 +93,7 @@ extension Linked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
-  }
-}
-
-extension Linked {
-  /// Whether a read needs a lookup. A value that was set is never out of date.
-  @inlinable
-  func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
-
-  // This is inlined, so that the key path becomes a plain access to the property.
-  @inlinable
-  @inline(__always)
-  static func keep<Owner: UDIObject>(
-    _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Linked>, _ stamp: UInt
-  ) {
-    // The old value stays alive until the write is over, because its `deinit` may touch the property.
-    let old = owner[keyPath: storage].kept
-    owner[keyPath: storage].kept = value
-    owner[keyPath: storage].stamp = stamp
-    withExtendedLifetime(old) {}
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -123,7 +108,7 @@ extension Linked {
   ///   - search: The direction to take.
   @available(
     *, unavailable,
-    message: "a property with @Linked has no initial value, because it is looked up: leave out what stands behind `=`"
+    message: "remove the initial value: a property with @Linked looks the dependency up itself"
   )
   public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
     preconditionFailure("unavailable")

@@ -21,7 +21,7 @@ public struct LinkedInLine<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Unavailable: the dependency comes from the object that the property is in.
@@ -75,7 +75,7 @@ extension LinkedInLine where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -90,8 +90,7 @@ extension LinkedInLine {
   ///   - search: The direction to take.
   @available(
     *, unavailable,
-    message:
-      "a property with @LinkedInLine has no initial value, because it is looked up: leave out what stands behind `=`"
+    message: "remove the initial value: a property with @LinkedInLine looks the dependency up itself"
   )
   public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
     preconditionFailure("unavailable")

@@ -8,7 +8,7 @@
 /// If it is missing, the program stops with a message that says what was looked for, from where, and what is wrong. If
 /// a value is set, the property returns it from then on, wherever the object is attached.
 @propertyWrapper
-public struct Required<Dependency> {
+public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
   /// The attachment's stamp when the value was kept.
   @usableFromInline var stamp: UInt = 0
@@ -29,7 +29,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Unavailable: the dependency comes from the object that the property is in.
@@ -61,16 +61,21 @@ public struct Required<Dependency> {
       if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
         owner[keyPath: storage].isOutOfDate(stamp)
       {
-        let found = owner[keyPath: storage].request.require(Dependency.self, owner, LinkRequest.inDebug(storage))
+        let found = owner[keyPath: storage].request
+          .require(Dependency.self, owner, LinkRequest.inDebug(storage))
         // If the lookup itself, for example through a factory, has set or read the property, that value stands.
-        if owner[keyPath: storage].isOutOfDate(stamp) { keep(found, owner, storage, stamp) }
+        if owner[keyPath: storage].isOutOfDate(stamp) {
+          let old = owner[keyPath: storage].keep(found, stamp)
+          withExtendedLifetime(old) {}
+        }
       }
       // The property is read again in any case, as in `Linked`. Nobody else can have changed it since.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
       owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      keep(newValue, owner, storage, LinkRequest.pinned)
+      let old = owner[keyPath: storage].keep(newValue, LinkRequest.pinned)
+      withExtendedLifetime(old) {}
     }
   }
 }
@@ -87,26 +92,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
-  }
-}
-
-extension Required {
-  /// Whether a read needs a lookup. A value that was set is never out of date.
-  @inlinable
-  func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
-
-  // This is inlined, so that the key path becomes a plain access to the property.
-  @inlinable
-  @inline(__always)
-  static func keep<Owner: UDIObject>(
-    _ value: Dependency, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Required>, _ stamp: UInt
-  ) {
-    // The old value stays alive until the write is over, because its `deinit` may touch the property.
-    let old = owner[keyPath: storage].kept
-    owner[keyPath: storage].kept = value
-    owner[keyPath: storage].stamp = stamp
-    withExtendedLifetime(old) {}
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -127,7 +113,7 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Deprecated: a required dependency is not optional.
@@ -144,7 +130,7 @@ extension Required {
   public init<Wrapped: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -159,7 +145,7 @@ extension Required {
   ///   - search: The direction to take.
   @available(
     *, unavailable,
-    message: "a property with @Required has no initial value, because it is looked up: leave out what stands behind `=`"
+    message: "remove the initial value: a property with @Required looks the dependency up itself"
   )
   public init(wrappedValue: Dependency, named name: UDIName? = nil, search: UDISearch? = nil) {
     preconditionFailure("unavailable")

@@ -27,17 +27,14 @@ public struct UDIRules<Target> {
   }
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    let rule = Rule(reach, isOnMainActor: isOnMainActor) { object, context in
+    let rule = Rule(reach: reach, isOnMainActor: isOnMainActor) { object, context in
       // The cast is from `Any`, which also checks whether the conformance can be used here.
       guard let target = object as? Target else { return false }
       return apply(target, context)
     }
     context.change { node, _ in
       if node.treeLocked.isInert { return }
-      let extras = node.treeLocked.ensureExtras()
-      let book = extras.rules ?? RuleBook()
-      book.rules.append(rule)
-      extras.rules = book
+      node.treeLocked.ensureExtras().rules.append(rule)
     }
     return self
   }
@@ -163,7 +160,7 @@ extension UDIContext {
   private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
     withNode { $0.runPendingSetUps(self, .ancestors, for: nil) }
     let levels = change { node, garbage -> [[Rule]] in
-      node.andAncestors.compactMap { $0.treeLocked.extras?.rules?.rules }
+      node.andAncestors.compactMap { $0.treeLocked.extras?.rules }
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in
@@ -174,23 +171,11 @@ extension UDIContext {
 }
 
 /// A rule, without its type.
-final class Rule: @unchecked Sendable {
-  // Unchecked: these are constants. `isOnMainActor` says where the closure may run.
-  let isOnMainActor: Bool
+struct Rule {
   /// Whether the compiler knew that the target is `Sendable`.
   let reach: Reach
+  /// Whether `apply` may run on the main actor only.
+  let isOnMainActor: Bool
   /// Applies the rule if the object is of its type, and returns whether it was applied.
   let apply: (Any, UDIContext) -> Bool
-
-  init(_ reach: Reach, isOnMainActor: Bool, _ apply: @escaping (Any, UDIContext) -> Bool) {
-    self.reach = reach
-    self.isOnMainActor = isOnMainActor
-    self.apply = apply
-  }
-}
-
-/// The rules of a context. They are behind a reference because few contexts have any.
-final class RuleBook: @unchecked Sendable {
-  // Unchecked: guarded by the tree lock.
-  var rules: [Rule] = []
 }

@@ -25,7 +25,7 @@ public struct WeaklyLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .mainActor)
+    request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
   /// Unavailable: the dependency comes from the object that the property is in.
@@ -58,12 +58,12 @@ public struct WeaklyLinked<Dependency> {
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
       // If the lookup itself, for example through a factory, has set or read the property, that value stands.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
-      keep(found, owner, storage, stamp)
+      owner[keyPath: storage].keep(found, stamp)
       return found
     }
     set {
       owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      keep(newValue, owner, storage, LinkRequest.pinned)
+      owner[keyPath: storage].keep(newValue, LinkRequest.pinned)
     }
   }
 }
@@ -79,7 +79,7 @@ extension WeaklyLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name: name, search: search, site: CallSite(fileID, line), reach: .anywhere)
+    request = LinkRequest(name, search, fileID, line, .anywhere)
   }
 }
 
@@ -91,16 +91,11 @@ extension WeaklyLinked {
     stamp == now || stamp == LinkRequest.pinned ? kept?.load(as: Dependency.self) : nil
   }
 
-  // This is inlined, so that the key path becomes a plain access to the property.
   @inlinable
   @inline(__always)
-  static func keep<Owner: UDIObject>(
-    _ value: Dependency?, _ owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, WeaklyLinked>, _ stamp: UInt
-  ) {
-    owner[keyPath: storage].kept = value.flatMap { value in
-      StoredForm.of(value, as: Dependency.self).map { WeakEntry($0) }
-    }
-    owner[keyPath: storage].stamp = stamp
+  mutating func keep(_ value: Dependency?, _ stamp: UInt) {
+    kept = value.flatMap { value in StoredForm.of(value, as: Dependency.self).map { WeakEntry($0) } }
+    self.stamp = stamp
     withExtendedLifetime(value) {}
   }
 }
@@ -116,8 +111,7 @@ extension WeaklyLinked {
   ///   - search: The direction to take.
   @available(
     *, unavailable,
-    message:
-      "a property with @WeaklyLinked has no initial value, because it is looked up: leave out what stands behind `=`"
+    message: "remove the initial value: a property with @WeaklyLinked looks the dependency up itself"
   )
   public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
     preconditionFailure("unavailable")

@@ -68,27 +68,14 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     }
   }
 
-  fileprivate struct Pair: CompactTableElement {
-    var key: Key
+  struct Pair: CompactTableElement {
+    let key: Key
     var entry: WeakEntry
 
+    /// A key whose values nobody can choose to make them collide may have a quick `hashValue` of its own, because the
+    /// table spreads hashes itself.
     @inline(__always)
-    static func hash(_ key: Key) -> UInt {
-      // The keys of a context's own dictionary are numbered, and nobody can choose the numbers to make them collide.
-      // The compiler decides this branch when it specialises the dictionary.
-      if Key.self == BoundKey.self {
-        return unsafe withUnsafeBytes(of: key) { bytes in scrambledID(unsafe bytes.load(as: BoundKey.self).id) }
-      }
-      return scrambled(UInt(bitPattern: key.hashValue))
-    }
-
-    @inline(__always)
-    static func destroy(_ pair: UnsafeMutablePointer<Pair>) {
-      // The parts are destroyed one by one. The pair is generic: as a whole it would be destroyed by way of its
-      // metadata, at twice the cost.
-      unsafe pair.pointer(to: \.key).unsafelyUnwrapped.deinitialize(count: 1)
-      unsafe pair.pointer(to: \.entry).unsafelyUnwrapped.deinitialize(count: 1)
-    }
+    static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
   }
 
   /// The storage, made unique first, so that no copy of the dictionary shares it.
@@ -98,7 +85,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       if !isKnownUniquelyReferenced(&storage) {
         storage = Storage(storage?.table.copy() ?? CompactTable())
       }
-      return unsafe storage.unsafelyUnwrapped
+      return storage!
     }
   }
 }
@@ -242,20 +229,8 @@ extension WeakValueDictionary {
   ///   - looks: As long as no dead entry was found, this many live entries end the search.
   ///   - keep: Receives the objects that are alive, and their entries. One of these references may be the last by now,
   ///     so it must not be released under a lock.
-  /// - Returns: The dead entries. They are still in the dictionary.
-  mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [WeakEntry] {
-    deadPairsInTurn(looks: looks, keep: keep).map(\.entry)
-  }
-
-  private mutating func dropDeadEntriesInTurn() {
-    guard heldCount > Self.smallCount else { return }
-    var alive: [AnyObject] = []
-    for pair in deadPairsInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) {
-      _ = removeEntry(forKey: pair.key)
-    }
-  }
-
-  private mutating func deadPairsInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
+  /// - Returns: The dead entries, with their keys. They are still in the dictionary.
+  mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
     let storage = uniqueStorage
     let capacity = storage.table.capacity
     var dead: [Pair] = []
@@ -264,16 +239,24 @@ extension WeakValueDictionary {
     while remaining > 0, looked < capacity {
       cursor = (cursor + 1) & (capacity - 1)
       looked += 1
-      guard let element = storage.table.element(inBucket: cursor) else { continue }
-      if let object = element.entry.object {
-        keep(object, element.entry)
+      guard let pair = storage.table.element(inBucket: cursor) else { continue }
+      if let object = pair.entry.object {
+        keep(object, pair.entry)
         remaining -= 1
       } else {
-        dead.append(element)
+        dead.append(pair)
         remaining = Self.patience
       }
     }
     return dead
+  }
+
+  private mutating func dropDeadEntriesInTurn() {
+    guard looksForDeadEntries else { return }
+    var alive: [AnyObject] = []
+    for pair in deadEntriesInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) {
+      _ = removeEntry(forKey: pair.key)
+    }
   }
 }
 

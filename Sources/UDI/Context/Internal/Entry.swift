@@ -62,7 +62,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var key: KeyIdentity { heldKey.identity.object }
 
   /// The key in the dictionary that contains the entry.
-  final var boundKey: BoundKey { BoundKey(heldKey.identity) }
+  final var boundKey: Unretained<KeyIdentity> { heldKey.identity }
 
   /// Reads the key without counting a reference.
   @inline(__always)

@@ -26,7 +26,7 @@ extension Node {
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
       }
-      for entry in dead { entry.binding.withdraw(&garbage) }
+      for pair in dead { pair.entry.binding.withdraw(&garbage) }
     }
   }
 
@@ -64,7 +64,7 @@ extension Node {
 
   /// The binding in the dictionary, even if an override hides it.
   func heldBinding(_ key: KeyIdentity) -> Binding? {
-    treeLocked.bindings.entry(forKey: BoundKey(Unretained(key)))?.binding
+    treeLocked.bindings.entry(forKey: Unretained(key))?.binding
   }
 
   /// The binding at this very node, dead or alive.

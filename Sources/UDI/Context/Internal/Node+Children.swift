@@ -169,7 +169,7 @@ extension Node {
   /// teardown that begins inside another one on the same thread only hands its children to the outer one, which
   /// releases them one after the other.
   func dismantle() {
-    var bindings = WeakValueDictionary<BoundKey, AnyObject>()
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
     var storages: [DroppedStorage] = []
     var isOutermost = false

@@ -93,7 +93,7 @@ extension Node {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
     // The name's id may differ from its hash. Checked only now, after a lock was taken, so that every name that was
     // bound before is counted.
-    if case .nothing = answer, KeyNames.haveCollided { return .dead }
+    if case .nothing = answer, NamedKey.haveCollided { return .dead }
     return answer
   }
 
@@ -102,7 +102,7 @@ extension Node {
   private func answerComparing(
     _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    guard let key = KeyNames.identity(TypeIdentity.of(type), name) else {
+    guard let key = NamedKey.find(TypeIdentity.of(type), name) else {
       // A set-up block above may be the first to use the name.
       return mustRunSetUps(search) ? .setUpPending : .nothing
     }

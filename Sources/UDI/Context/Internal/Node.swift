@@ -52,7 +52,10 @@ struct Node: Hashable, @unchecked Sendable {
     /// Whether somebody wants to know when answers change here.
     var isWatched = false
     /// The bindings of the context. The slots point at the entries in it.
-    var bindings = WeakValueDictionary<BoundKey, AnyObject>()
+    ///
+    /// The keys count no reference: the binding under a key holds the key (`HeldKey`) or, during a search, the caller
+    /// does. So a key must not leave the dictionary for a place where the tree lock is not held.
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. The slots point at them and at the instances that they made.
     var providers = CompactTable<ProviderEntry>()
     /// The child that was added first.

@@ -8,7 +8,7 @@ final class NodeExtras {
   /// The context's set-up blocks, until they have run.
   var setUp: SetUp?
   /// The context's rules.
-  var rules: RuleBook?
+  var rules: [Rule] = []
   /// The watchers whose lookups begin here.
   var watchers = Watchers()
   /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do

@@ -51,8 +51,9 @@ struct SlotState: Equatable {
   }
 
   var isAbsent: Bool { address == 0 }
-  /// As in the slot. Must not be used if there is no slot.
-  var best: Unretained<Entry> { Unretained(address: address) }
+  /// As in the slot. Must not be used if there is no slot, and only under a lock that guards the slot: then the entry is
+  /// alive.
+  var best: Unretained<Entry> { unsafe Unretained(address: address) }
   var depth: UInt32 { UInt32(truncatingIfNeeded: depthAndIsSingle >> 1) }
   var isSingle: Bool { depthAndIsSingle & 1 == 1 }
 

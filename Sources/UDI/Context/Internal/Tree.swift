@@ -132,7 +132,7 @@ struct Garbage {
   private var first: AnyObject?
   private var rest: [AnyObject]?
   /// What has to be released on the main actor.
-  private var parcel: Parcel?
+  private var mainActorObjects: [AnyObject]?
 
   mutating func add(_ object: consuming AnyObject) {
     if first == nil {
@@ -149,14 +149,13 @@ struct Garbage {
   /// Adds an object with a reach; if that is the main actor, the object is released there.
   mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
     guard reach == .mainActor else { return add(object) }
-    let parcel = parcel ?? Parcel()
-    parcel.add(object)
-    self.parcel = parcel
+    if mainActorObjects == nil { mainActorObjects = [] }
+    mainActorObjects?.append(object)
   }
 
   mutating func release() {
     first = nil
     rest = nil
-    parcel.take()?.send()
+    if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }

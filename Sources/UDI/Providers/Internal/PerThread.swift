@@ -26,19 +26,19 @@ enum PerThread {
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// What the calling thread is making. Use this only if there is a provider or a set-up block, which the caller has
+  /// What the calling thread is making. It lives as long as the thread. Use this only if there is a provider or a set-up block, which the caller has
   /// found while holding a lock.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {
       guard let stored = unsafe pthread_getspecific(key) else { return make() }
-      return Unretained(address: UInt(bitPattern: stored))
+      return unsafe Unretained(address: UInt(bitPattern: stored))
     }
   }
 
   /// The same, or nil if the thread has made nothing yet. Use this only after `prepare`.
   static var presentResolution: Unretained<Resolution>? {
-    unsafe pthread_getspecific(key).map { Unretained(address: UInt(bitPattern: $0)) }
+    unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }
 
   @inline(never)

@@ -96,7 +96,7 @@ extension Provider {
     // It holds a reference or nil; otherwise no class would be known.
     let address = unsafe memory.load(as: UInt.self)
     guard address != 0 else { return false }
-    let object = Unretained<AnyObject>(address: address)
+    let object = unsafe Unretained<AnyObject>(address: address)
     guard known.isClass(of: object) else { return false }
     if kind == .graphProvider {
       func size<Dependency>(_ type: Dependency.Type) -> Int { MemoryLayout<Dependency>.size }

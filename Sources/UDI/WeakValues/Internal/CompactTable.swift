@@ -4,12 +4,12 @@ protocol CompactTableElement {
   var key: Key { get }
   /// Spreads keys over all bits of a word, above all over the high ones. It is not called while a table is small.
   static func hash(_ key: Key) -> UInt
-  /// Deinitialises an element that is removed.
-  static func destroy(_ element: UnsafeMutablePointer<Self>)
 }
 
-extension CompactTableElement {
-  static func destroy(_ element: UnsafeMutablePointer<Self>) { unsafe element.deinitialize(count: 1) }
+/// A table can be a set of references, which counts none of them.
+extension Unretained: CompactTableElement {
+  var key: Unretained { self }
+  static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
 }
 
 /// A hash table in one allocation, made for many small tables. An empty table takes eight bytes. Up to eight elements
@@ -27,10 +27,7 @@ extension CompactTableElement {
 /// Complexity: insertion, removal and search are O(1), amortised and on average.
 @safe
 struct CompactTable<Element: CompactTableElement>: ~Copyable {
-  private struct Header {
-    var count: UInt32
-    var capacity: UInt32
-  }
+  private typealias Header = (count: UInt32, capacity: UInt32)
 
   /// Nil while the table is empty. The table owns the memory and cannot be copied, so nobody else has this address.
   private var base: UnsafeMutableRawPointer?
@@ -50,7 +47,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   deinit {
     if let base = unsafe base {
-      unsafe forEachAddress { unsafe Element.destroy($0) }
+      unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
       unsafe freeMemory(base)
     }
   }
@@ -210,7 +207,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// element without checking whether there is one.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
-    unsafe forEachAddress { unsafe Element.destroy($0) }
+    unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
     unsafe Self.header(base).pointee.count = 0
     guard capacity > Self.denseLimit else { return resize(to: 0) }
     unsafe Self.tags(base).update(repeating: 0, count: capacity)
@@ -263,7 +260,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let hashed = capacity > Self.denseLimit
     let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
     let memory = unsafe allocateMemory(byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
-    unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: Header(count: 0, capacity: UInt32(capacity)))
+    unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: (count: 0, capacity: UInt32(capacity)))
     unsafe (memory + Self.elementsOffset(capacity)).bindMemory(to: Element.self, capacity: capacity)
     if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
     unsafe base = memory

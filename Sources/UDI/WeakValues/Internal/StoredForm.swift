@@ -18,36 +18,28 @@ struct StoredForm {
   @usableFromInline let address: UInt
   /// The words behind it that matter: the second and third, or, if there is a three-word buffer, the fourth and fifth.
   @usableFromInline let words: (UInt, UInt)
-  @usableFromInline let shape: Shape
-
-  /// The number of words of a value, which decides which of them are recorded.
-  @usableFromInline
-  enum Shape: UInt8 {
-    /// The recorded words do not suffice to rebuild a value.
-    case incomplete
-    /// A class, or a class-bound protocol, by the number of words.
-    case one, two, three
-    /// A protocol that is not class-bound: without a witness table, as `Any`, or with one.
-    case open, openWithWitness
-  }
+  /// The number of words of a value: one to three for a class or a class-bound protocol; four or five for a protocol that
+  /// is not class-bound, without a witness table, as `Any`, or with one. 0 if the form is incomplete: the recorded words
+  /// do not suffice to rebuild a value.
+  @usableFromInline let wordCount: UInt8
 
   @usableFromInline
-  init(address: UInt, words: (UInt, UInt), shape: Shape) {
+  init(address: UInt, words: (UInt, UInt), wordCount: UInt8) {
     self.address = address
     self.words = words
-    self.shape = shape
+    self.wordCount = wordCount
   }
 
   /// The form of nothing.
-  @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), shape: .incomplete) }
+  @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), wordCount: 0) }
 
-  @usableFromInline var isComplete: Bool { shape != .incomplete }
+  @usableFromInline var isComplete: Bool { wordCount != 0 }
 
   /// The object, retained. Use this only while the dependency that the form was taken from is known to be alive.
   @usableFromInline var object: AnyObject { borrowed.object }
 
   /// The object. Use this only while the dependency that the form was taken from is known to be alive.
-  var borrowed: Unretained<AnyObject> { Unretained(address: address) }
+  var borrowed: Unretained<AnyObject> { unsafe Unretained(address: address) }
 
   /// Writes a value of the captured type to `memory`, which then owns `object`.
   ///
@@ -56,23 +48,16 @@ struct StoredForm {
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
     // This is an initialisation, which hands the reference over instead of retaining it once more.
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
-    // The remaining words are stored in pairs, because that is how the caller will read them: a load that spans two
-    // recent stores waits until both have reached the cache, which costs as much as a lock.
     let word = MemoryLayout<UInt>.size
-    switch shape {
-    case .incomplete, .one: break
-    case .two:
-      let reference = unsafe memory.load(as: UInt.self)
-      unsafe memory.storeBytes(of: SIMD2(reference, words.0), as: SIMD2<UInt>.self)
-    case .three:
+    if wordCount == 2 {
+      unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
+    } else if wordCount == 3 {
       unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
       unsafe memory.storeBytes(of: words.1, toByteOffset: 2 * word, as: UInt.self)
-    case .open, .openWithWitness:
+    } else if wordCount > 3 {
       // The second and third word of the buffer are not used.
-      let reference = unsafe memory.load(as: UInt.self)
-      unsafe memory.storeBytes(of: SIMD2(reference, 0), as: SIMD2<UInt>.self)
-      unsafe memory.storeBytes(of: SIMD2(0, words.0), toByteOffset: 2 * word, as: SIMD2<UInt>.self)
-      if shape == .openWithWitness { unsafe memory.storeBytes(of: words.1, toByteOffset: 4 * word, as: UInt.self) }
+      unsafe memory.storeBytes(of: words.0, toByteOffset: 3 * word, as: UInt.self)
+      if wordCount == 5 { unsafe memory.storeBytes(of: words.1, toByteOffset: 4 * word, as: UInt.self) }
     }
   }
 }
@@ -91,7 +76,7 @@ extension StoredForm {
         size > word ? memory.load(fromByteOffset: word, as: UInt.self) : 0,
         size > 2 * word ? memory.load(fromByteOffset: 2 * word, as: UInt.self) : 0
       ),
-      shape: size == word ? .one : size == 2 * word ? .two : .three)
+      wordCount: UInt8(truncatingIfNeeded: size / word))
   }
 
   /// Returns the form of a dependency, which must be kept alive as long as the form's `borrowed` is used.
@@ -122,7 +107,7 @@ extension StoredForm {
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let word = MemoryLayout<UInt>.size
-    let incomplete = StoredForm(address: address, words: (0, 0), shape: .incomplete)
+    let incomplete = StoredForm(address: address, words: (0, 0), wordCount: 0)
     let size = MemoryLayout<Dependency>.size
     // On Apple's systems, an `any Error` is sometimes the reference itself; otherwise it is a reference to a box.
     guard size == 4 * word || size == 5 * word, type != (any Error).self else { return incomplete }
@@ -131,9 +116,9 @@ extension StoredForm {
       // The metadata follows the buffer. If the type were class-bound, with many protocols, there would be a witness
       // table.
       guard load(0) == address, unsafe load(3) == unsafeBitCast(metatype, to: UInt.self) else { return incomplete }
-      let hasWitness = size == 5 * word
+      let wordCount = UInt8(size / word)
       return StoredForm(
-        address: address, words: (load(3), hasWitness ? load(4) : 0), shape: hasWitness ? .openWithWitness : .open)
+        address: address, words: (load(3), wordCount == 5 ? load(4) : 0), wordCount: wordCount)
     }
   }
 

@@ -1,0 +1,43 @@
+/// Owns a value on behalf of an actor: wherever the last reference to this object is released, the value is released on
+/// the actor.
+///
+/// This is for a value that refers to objects that are not `Sendable`, but is held by a `Sendable` object and so may be
+/// released on any thread. If the actor never runs again, the value is never released. Do not release the last
+/// reference while holding a lock.
+@usableFromInline
+final class ActorOwned<Value>: @unchecked Sendable {
+  // Unchecked: the value is used only on the actor. Whoever reads it makes sure of that.
+  private var content: Value?
+  private let actor: any Actor
+
+  init(_ value: consuming Value, by actor: any Actor) {
+    content = value
+    self.actor = actor
+  }
+
+  /// Owns a value on behalf of the main actor.
+  @usableFromInline
+  convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
+
+  /// The value. Use it only on the actor.
+  // Only `deinit` and `empty` take it away, and neither leaves anybody who could ask for it.
+  @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
+
+  deinit {
+    guard let content = content.take() else { return }
+    if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
+    // Handed over, so that this thread never holds the last reference. The carrier is empty when it dies.
+    let carrier = ActorOwned(consume content, by: actor)
+    Task.detached { await carrier.empty(on: carrier.actor) }
+  }
+
+  private func empty(on actor: isolated any Actor) { content = nil }
+}
+
+/// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.
+///
+/// The caller must hold no other reference: otherwise the last one might be released elsewhere. So pass the value with
+/// `consume`. Do not call this function while holding a lock.
+///
+/// - Parameter value: The value, for example an object. It need not be `Sendable`.
+func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// A key with a name. There is one for each type and name, as long as somebody holds it.
+final class NamedKey: KeyIdentity, @unchecked Sendable {
+  // Unchecked because its superclass is; it adds only constants that are `Sendable`.
+
+  /// A `TypeIdentity` is never freed.
+  let typeReference: Unretained<TypeIdentity>
+  let givenName: UDIName
+
+  private init(id: UInt64, type: TypeIdentity, name: UDIName) {
+    typeReference = Unretained(type)
+    givenName = name
+    super.init(id: id)
+    type.namedKeys.add(1, ordering: .relaxed)
+  }
+
+  deinit {
+    let type = typeReference.object
+    type.namedKeys.subtract(1, ordering: .relaxed)
+    Self.table.remove(self, Int(truncatingIfNeeded: Self.hashedID(type.id, givenName)))
+  }
+
+  private static let table = InternTable<NamedKey>()
+  /// How many names have, or had, an id that differs from their hash. Written under the lock of the table.
+  private static let collisions = Atomic<UInt64>(0)
+
+  /// Whether there may be a name whose id differs from its hash.
+  @inline(__always)
+  static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
+
+  /// The key of a type and a name, made if there is none.
+  @inline(never)
+  static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
+    let hash = hashedID(type.id, name)
+    return table.intern(Int(truncatingIfNeeded: hash), where: { $0.type === type && $0.name == name }) { others in
+      var id = hash
+      if others.contains(where: { $0.id == hash }) {
+        id = namedBit | collisionBit | collisions.add(1, ordering: .relaxed).newValue
+      }
+      return NamedKey(id: id, type: type, name: name)
+    }
+  }
+
+  /// The key of a type and a name. If this is nil, nothing is bound under the name anywhere.
+  static func find(_ type: TypeIdentity, _ name: UDIName) -> NamedKey? {
+    table.find(Int(truncatingIfNeeded: hashedID(type.id, name))) { $0.type === type && $0.name == name }
+  }
+}

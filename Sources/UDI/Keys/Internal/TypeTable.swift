@@ -1,0 +1,141 @@
+import Synchronization
+
+/// A table from metatypes to tokens: a hash table with linear probing that is read without a lock, and to which entries
+/// are only added.
+///
+/// Writers are serialised by `lock`. They fill in a bucket's token and then publish its key with a releasing store,
+/// which a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy of twice
+/// the size. The old one is never freed, because a reader may still be using it; all old tables together are smaller
+/// than the current one. So a table's memory is always valid, which is why the type is marked safe.
+@safe
+struct TypeTable {
+  /// A bucket is empty while its `metatype` is 0.
+  private struct Bucket: ~Copyable {
+    let metatype = Atomic<UInt>(0)
+    let token = Atomic<UInt>(0)
+  }
+
+  private let buckets: UnsafeMutablePointer<Bucket>
+  /// What turns a hash into an index: the bits of a word minus log2 of the number of buckets.
+  private let shift: UInt
+
+  /// Allocates an empty table of 2^`bits` buckets.
+  private init(bits: UInt) {
+    let count = 1 << Int(bits)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Bucket>.stride, alignment: 64)
+    unsafe buckets = memory.bindMemory(to: Bucket.self, capacity: count)
+    for index in 0..<count { unsafe (buckets + index).initialize(to: Bucket()) }
+    shift = UInt(UInt.bitWidth) - bits
+  }
+
+  /// The address of the buckets, and the shift, in one word, so that they are read together: the address is aligned so
+  /// that its low six bits are free.
+  private var packed: UInt { unsafe UInt(bitPattern: buckets) | shift }
+
+  /// - Parameter packed: What `packed` of a table returned.
+  @inline(__always)
+  @unsafe private init(packed: UInt) {
+    unsafe buckets = UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
+    shift = packed & 63
+  }
+
+  @inline(__always) private var mask: Int { (1 &<< Int(truncatingIfNeeded: UInt(UInt.bitWidth) &- shift)) &- 1 }
+
+  /// The bucket of a metatype, or the empty one where it would be.
+  @inline(__always)
+  private func bucket(_ metatype: UInt) -> (UnsafeMutablePointer<Bucket>, isTaken: Bool) {
+    var index = Int(truncatingIfNeeded: scrambled(metatype) &>> shift)
+    while true {
+      let bucket = unsafe buckets + index
+      let found = unsafe bucket.pointee.metatype.load(ordering: .acquiring)
+      if found == metatype { return unsafe (bucket, true) }
+      if found == 0 { return unsafe (bucket, false) }
+      index = (index &+ 1) & mask
+    }
+  }
+
+  private func insert(_ metatype: UInt, _ token: UInt) {
+    let (bucket, _) = unsafe bucket(metatype)
+    unsafe bucket.pointee.token.store(token, ordering: .relaxed)
+    unsafe bucket.pointee.metatype.store(metatype, ordering: .releasing)
+  }
+
+  /// A table of twice the size with the same entries.
+  private func doubled() -> TypeTable {
+    let new = TypeTable(bits: UInt(UInt.bitWidth) + 1 - shift)
+    for index in 0...mask {
+      let bucket = unsafe buckets + index
+      let metatype = unsafe bucket.pointee.metatype.load(ordering: .relaxed)
+      if metatype != 0 { unsafe new.insert(metatype, bucket.pointee.token.load(ordering: .relaxed)) }
+    }
+    return new
+  }
+}
+
+// MARK: - The process's table
+
+extension TypeTable {
+  /// The table, packed; 0 before the first type.
+  private static let current = Atomic<UInt>(0)
+
+  private static let lock = Lock()
+  /// Guarded by `lock`: the identities of types that may share their text with others, by the hash of the text. If
+  /// several have the same hash, the second one is under the next number, and so on.
+  private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
+  /// Guarded by `lock`: how many buckets are taken.
+  private nonisolated(unsafe) static var count = 0
+  /// Guarded by `lock`: the tables that were replaced. They are stored so that a leak checker sees that they are not
+  /// lost.
+  private nonisolated(unsafe) static var replaced: [TypeTable] = []
+
+  /// The token of a type that has been interned.
+  @inline(__always)
+  static func find(_ type: Any.Type) -> TypeToken? {
+    let packed = current.load(ordering: .acquiring)
+    guard packed != 0 else { return nil }
+    let (bucket, isTaken) = unsafe TypeTable(packed: packed).bucket(UInt(bitPattern: ObjectIdentifier(type)))
+    return unsafe isTaken ? TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)) : nil
+  }
+
+  @inline(never)
+  static func intern(_ type: Any.Type) -> TypeToken {
+    let metatype = ObjectIdentifier(type)
+    // Computing the text takes longer than all the rest.
+    let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
+    return lock.withLock {
+      if let found = find(type) { return found }
+      let identity = text.map { sharedIdentity($0, metatype) } ?? TypeIdentity(metatype)
+      // For ever.
+      Unretained(identity).retain()
+      let token = TypeToken(identity, type)
+      withRoom().insert(UInt(bitPattern: metatype), token.word)
+      unsafe count += 1
+      return token
+    }
+  }
+
+  /// The identity of a type that may share its text with others. Called under `lock`.
+  private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
+    var hash = text.hashValue
+    while let found = unsafe byHash[hash] {
+      if found.text == text { return found }
+      hash &+= 1
+    }
+    let new = TypeIdentity(metatype)
+    unsafe byHash[hash] = new
+    return new
+  }
+
+  /// The current table, replaced if it has no room for one more: at most three quarters of the buckets are in use.
+  /// Called under `lock`.
+  private static func withRoom() -> TypeTable {
+    let packed = current.load(ordering: .relaxed)
+    var table = packed == 0 ? TypeTable(bits: 6) : unsafe TypeTable(packed: packed)
+    if unsafe (count + 1) * 4 > (table.mask + 1) * 3 {
+      unsafe replaced.append(table)
+      table = table.doubled()
+    }
+    if table.packed != packed { current.store(table.packed, ordering: .releasing) }
+    return table
+  }
+}

@@ -1,0 +1,45 @@
+/// A type's identity, and known facts about the type. It takes two nanoseconds to find, except when a type is first
+/// seen.
+@safe
+struct TypeToken {
+  // Marked safe because tokens are made from identities alone, and an identity is never freed.
+
+  /// Facts about a type.
+  struct Facts: OptionSet {
+    let rawValue: UInt
+
+    /// The type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`), so
+    /// that their form fits it.
+    static let isExact = Facts(rawValue: LookupForm.exactFacts)
+    /// All values of the type are references to class instances, in the first of at most three words: the type is a
+    /// class, or a protocol that is bound to classes.
+    static let holdsReferences = Facts(rawValue: 8)
+  }
+
+  /// The address of the `TypeIdentity`, and in its lowest four bits, which are 0 in an object's address, the facts and
+  /// `LookupForm.constantFacts`.
+  let word: UInt
+
+  private static var factBits: UInt { 15 }
+
+  @inline(__always)
+  static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
+
+  /// - Parameter word: The `word` of a token.
+  @inline(__always)
+  @unsafe init(word: UInt) { self.word = word }
+
+  init(_ identity: TypeIdentity, _ type: Any.Type) {
+    var facts: Facts = identity.metatype == ObjectIdentifier(type) ? .isExact : []
+    if TypeMetadata(type).holdsReferences { facts.insert(.holdsReferences) }
+    let address = Unretained(identity).address
+    precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
+    word = address | LookupForm.constantFacts | facts.rawValue
+  }
+
+  /// The id of the type's key without a name.
+  @inline(__always) var id: UInt64 { UInt64(word >> 4) }
+  @inline(__always) var isExact: Bool { facts.contains(.isExact) }
+  @inline(__always) var facts: Facts { Facts(rawValue: word & Self.factBits) }
+  @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }
+}

@@ -1,0 +1,173 @@
+/// From the typed verbs of objects to the untyped core.
+extension UDIObject {
+  @inlinable
+  @inline(__always)
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) -> Dependency? {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _attachedContext.find(type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  @inlinable
+  func store<Dependency>(
+    _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
+  ) -> Bool {
+    // This keeps the old value alive until the write is over, because its `deinit` may touch the property.
+    let old = self[keyPath: property]
+    self[keyPath: property] = found
+    withExtendedLifetime(old) {}
+    return found != nil
+  }
+
+  @inlinable
+  func lookUpAll<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
+  ) -> [Dependency] {
+    _attachedContext.contextForLink("linkAll", type, name, site, self)?
+      .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) throws -> Dependency {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe _attachedContext.findOrThrow(
+        type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
+    }
+    return found!
+  }
+}
+
+extension UDIAttachment {
+  /// Looks up a dependency for the object.
+  ///
+  /// - Parameter memory: Memory with an optional of the type, which is nil, and stays nil if nothing is found.
+  @inlinable
+  @inline(__always)
+  func find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    // There are two functions, as for a context.
+    guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
+    unsafe find(type, named: name, reach, search, site, owner, into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe look(type, nil, reach, search, site, owner, into: memory)
+  }
+
+  @usableFromInline
+  func find(
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe look(type, name, reach, search, site, owner, into: memory)
+  }
+
+  @inline(__always)
+  private func look(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
+  }
+
+  /// Looks up a dependency that must be there.
+  ///
+  /// - Parameter memory: Memory with an optional of the type, which is nil. If this does not throw, it holds the
+  ///   dependency afterwards.
+  /// - Throws: `UDILinkError`, or what a factory throws.
+  @usableFromInline
+  func findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    if case .written = answer { return }
+    try unsafe finishOrThrow(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
+  }
+
+  @inline(__always)
+  private func attempt(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> (LookupAnswer, UDIContext?) {
+    let token = TypeToken.of(type)
+    if let name { return attempt { unsafe $0.attempt(token, named: name, reach, search, into: memory) } }
+    return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
+  }
+
+  /// Looks something up in the node of the attached context. The context is not retained: it cannot go while the lock
+  /// is held.
+  ///
+  /// This serves the row "object.linkInLine" of the benchmarks with 150 of 505 instructions: there are weak references
+  /// to a context that has providers, and retaining such an object is slow.
+  ///
+  /// - Parameter attempt: The lookup. It runs no user code.
+  /// - Returns: The answer; also the context, if the answer is `provided`. The answer is `dead` if the object holds no
+  ///   context.
+  @inline(__always)
+  private func attempt(_ attempt: (Node) -> LookupAnswer) -> (LookupAnswer, UDIContext?) {
+    lock.lock()
+    guard let node = unsafe attachedNode else {
+      lock.unlock()
+      return (.dead, nil)
+    }
+    let answer = attempt(node)
+    // The caller needs the context to make the instance, after the lock has been given back.
+    let context: UDIContext? = if case .provided = answer { unsafe attached } else { nil }
+    lock.unlock()
+    return (answer, context)
+  }
+
+  /// Completes a lookup after an attempt that has not written what it found.
+  ///
+  /// - Parameter context: The attached context, if there is an entry that has to make the instance.
+  @inline(never)
+  private func finish(
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+  ) {
+    if let context { return unsafe context.finish(answer, type, name, reach, search, asker, into: memory) }
+    switch consume answer {
+    case .written, .nothing: break
+    case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
+    case .provided, .dead, .setUpPending:
+      guard let context = contextForLink("link", type, name, asker.site, asker.object) else { return }
+      unsafe context.find(type, name, reach, search, asker, into: memory)
+    }
+  }
+
+  /// The same for `require`.
+  @inline(never)
+  private func finishOrThrow(
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+  ) throws {
+    // If the object does not conform to the type after all, it is looked up again, for the error.
+    if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
+    do {
+      if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }
+    } catch { throw explained(error, asker) }
+    guard let context = contextForLink("require", type, name, asker.site, asker.object) else {
+      throw goneError(type, name, search, asker)
+    }
+    do { try unsafe context.findOrThrow(type, name, reach, search, into: memory) } catch {
+      throw explained(error, asker)
+    }
+  }
+}
