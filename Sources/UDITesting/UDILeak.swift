@@ -46,15 +46,15 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// What leaked, and where it was registered, attached or made.
   public var description: String {
     if let contextPath { return describeContext(contextPath) }
-    let (places, isContextAlive) =
-      registrations.isEmpty
-      ? ("attached to \(attachments.map(\.place).joined(separator: "; to "))", attachments.map(\.isContextAlive))
-      : ("registered as \(registrations.map(\.place).joined(separator: "; as "))", registrations.map(\.isContextAlive))
-    return """
-      Still alive: the \(className) that was \(places). \
-      \(isContextAlive.contains(true) ? "So is that context. Who holds one of them?" : "Who holds it?") \
-      Look for a closure or a property that leads back to it.
-      """
+    let wasRegistered = !registrations.isEmpty
+    let places =
+      wasRegistered
+      ? "registered as \(registrations.map(\.place).joined(separator: "; as "))"
+      : "attached to \(attachments.map(\.place).joined(separator: "; to "))"
+    let isContextAlive = wasRegistered ? registrations.map(\.isContextAlive) : attachments.map(\.isContextAlive)
+    return "Still alive: the \(className) that was \(places). "
+      + (isContextAlive.contains(true) ? "So is that context. Who holds one of them? " : "Who holds it? ")
+      + "Look for a closure or a property that leads back to it."
   }
 
   private func describeContext(_ path: [String]) -> String {

@@ -119,7 +119,7 @@ package final class BindingAudit: Sendable {
       if holder == nil {
         notePresent(node, &garbage)
       } else {
-        noteContext(context, node, isNew: true, &garbage)
+        update(context, &garbage) { $0.notePath(of: node) }
       }
       unsafe root = node
       unsafe Self.all.append(self)
@@ -155,11 +155,9 @@ extension BindingAudit {
   private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     let context = node.context
     if let context { garbage.add(context) }
-    forEach(concernedWith: node) { audit in
-      audit.update(object, &garbage) { subject in
-        if entry.reach == .anywhere { subject.reach = .anywhere }
-        subject.add(context, node, entry.key, entry.site)
-      }
+    update(object, at: node, &garbage) { subject in
+      if entry.reach == .anywhere { subject.reach = .anywhere }
+      subject.add(context, node, entry.key, entry.site)
     }
   }
 
@@ -180,11 +178,9 @@ extension BindingAudit {
     context.withNode { node in
       // After this, `Node.context` works for what is bound there next.
       node.remember(context)
-      forEach(concernedWith: node) { audit in
-        audit.update(object, &garbage) { subject in
-          subject.attachment = attachment
-          subject.add(context, node, nil, site)
-        }
+      update(object, at: node, &garbage) { subject in
+        subject.attachment = attachment
+        subject.add(context, node, nil, site)
       }
     }
   }
@@ -193,22 +189,26 @@ extension BindingAudit {
   @inline(never)
   static func noteMade(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.remember(context)
-    forEach(concernedWith: node) { $0.noteContext(context, node, isNew: true, &garbage) }
+    update(context, at: node, &garbage) { $0.notePath(of: node) }
   }
 
   /// Records that a context has a new parent.
   @inline(never)
   static func noteMoved(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
-    for audit in unsafe all { audit.noteContext(context, node, isNew: false, &garbage) }
+    for audit in unsafe all where audit.knows(context) { audit.update(context, &garbage) { $0.notePath(of: node) } }
   }
 
-  /// Calls `body` with each audit that has to record what this task does at a node.
-  private static func forEach(concernedWith node: Node, _ body: (BindingAudit) -> Void) {
+  /// Updates what is known about an object, in each audit that has to record what this task does at a node.
+  private static func update(
+    _ object: AnyObject, at node: Node, _ garbage: inout Garbage, _ change: (inout Subject) -> Void
+  ) {
     let own = ofTask
     for audit in unsafe all {
       // If two audits of one context run side by side, each in its own task, only this task's audit records it.
       let isBeside = unsafe own?.root == audit.root
-      if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) { body(audit) }
+      if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) {
+        audit.update(object, &garbage, change)
+      }
     }
   }
 
@@ -240,17 +240,6 @@ extension BindingAudit {
       unsafe nextSerial += 1
     }
     unsafe change(&subjects[id]!)
-  }
-
-  /// Records a context with its path.
-  ///
-  /// - Parameter isNew: Whether the context has just been made. Of the other contexts, only known ones get a new path.
-  private func noteContext(_ context: UDIContext, _ node: Node, isNew: Bool, _ garbage: inout Garbage) {
-    guard isNew || knows(context) else { return }
-    update(context, &garbage) { subject in
-      subject.contextPath = node.fullPath
-      subject.reach = .anywhere
-    }
   }
 
   /// Records an object that was in the tree before the operation.
@@ -302,6 +291,12 @@ extension BindingAudit {
 }
 
 extension BindingAudit.Subject {
+  /// Records where a context is.
+  fileprivate mutating func notePath(of node: Node) {
+    contextPath = node.fullPath
+    reach = .anywhere
+  }
+
   /// Adds a note, unless it is there: an object that is bound again and again is recorded only once.
   fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
     if wasThereBefore { return }

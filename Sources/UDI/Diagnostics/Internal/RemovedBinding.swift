@@ -35,6 +35,7 @@ extension UDIRecording {
   /// Records that a binding is removed from its context, if its object has died or another `bind` withdraws it.
   ///
   /// - Parameter site: The call of that `bind`.
+  @inline(never)
   static func noteRemoval(of binding: Binding, withdrawnBy site: CallSite?, _ garbage: inout Garbage) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil) }
     Schedule.reached(.loadedToLook)
