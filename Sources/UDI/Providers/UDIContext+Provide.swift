@@ -26,13 +26,12 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), .anywhere, .anywhere, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
-      description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+      type, name, .context, .ifAny(metadata), CallSite(fileID, line), .anywhere, .anywhere,
+      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     return .of(add(provider, Instance(value)), .anywhere)
   }
 
@@ -54,13 +53,12 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
     Reach.mainActor.assertIsolation(type)
-    let description = Provider.Description(
-      type, name, .context, .of(metadata), CallSite(fileID, line), .mainActor, .mainActor, completes: false)
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       BindRequest.check(form, type, CallSite(fileID, line))
     }
     let provider = Factory(
-      description, FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+      type, name, .context, .ifAny(metadata), CallSite(fileID, line), .mainActor, .mainActor,
+      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     return .of(add(provider, Instance(value)), .mainActor)
   }
 
@@ -75,7 +73,7 @@ extension UDIContext {
     // In one step. So if the provider is not registered, the instance is not attached; nobody finds the instance before
     // it is attached; and its hook finds it.
     let registered = add(provider) { garbage in
-      provider.shown = InstanceEntry(instance, provider, isWeak: false, origin: nil)
+      provider.shown = InstanceEntry(instance, provider, isWeak: false)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

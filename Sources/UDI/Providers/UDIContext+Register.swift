@@ -52,7 +52,7 @@ extension UDIContext {
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// Registers a factory that needs no context; see
@@ -86,7 +86,7 @@ extension UDIContext {
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -111,7 +111,7 @@ extension UDIContext {
       Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
@@ -131,7 +131,7 @@ extension UDIContext {
       Factory.completing(onCreate),
       onCreate?.isolation, nil)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 }
 
@@ -183,15 +183,16 @@ extension UDIContext {
   /// Registers a factory without its type.
   func register(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ closures: FactoryClosures
+    _ reach: Reach, _ closures: consuming FactoryClosures
   ) -> Provider {
     let isolation =
       reach == .anywhere && !closures.staysOnMainActor
       ? Isolation.of(closures.actor, closures.completionActor, in: closures.caller, site)
       : Isolation.onMainActor(closures.actor, closures.completionActor, site)
-    let description = Provider.Description(
-      type, name, lifetime, metadata, site, reach, isolation, completes: closures.complete != nil)
-    return add(Factory(description, closures.function, making: closures.type, closures.complete))
+    return add(
+      Factory(
+        type, name, lifetime, metadata, site, reach, isolation, closures.function, making: closures.type,
+        closures.complete))
   }
 
   /// Registers a provider.

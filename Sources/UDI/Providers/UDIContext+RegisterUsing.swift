@@ -47,7 +47,7 @@ extension UDIContext {
       Factory.completing(onCreate),
       onCreate?.isolation, isolation)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -74,7 +74,7 @@ extension UDIContext {
       Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
       Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not
@@ -94,7 +94,7 @@ extension UDIContext {
       Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
       Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 }
 

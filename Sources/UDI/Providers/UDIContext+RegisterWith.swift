@@ -40,7 +40,7 @@ extension UDIContext {
       Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
       nil, nil, isolation)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   /// Registers a factory with arguments, and a closure that is called afterwards; see
@@ -76,7 +76,7 @@ extension UDIContext {
       Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
       ArgumentFactory.completing(onCreate), onCreate.isolation, isolation)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -99,7 +99,7 @@ extension UDIContext {
       Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
       nil, nil, nil)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 
   /// The same with a closure that is called afterwards.
@@ -117,7 +117,7 @@ extension UDIContext {
       Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
       ArgumentFactory.completing(onCreate), onCreate.isolation, nil)
     return .of(
-      register(type, name, lifetime, .of(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
   }
 }
 

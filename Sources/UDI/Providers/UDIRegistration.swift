@@ -137,8 +137,7 @@ extension UDIRegistration {
     // Stops the program if they belong to two actors: what is made on one could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
-      Provider.Description(type, name, provider.lifetime, nil, site, reach, isolation, completes: false),
-      of: provider, conversion, convert)
+      type, name, site, reach, isolation, of: provider, conversion, convert)
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
       provider.aliases.append(alias)

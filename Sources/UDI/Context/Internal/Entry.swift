@@ -33,7 +33,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedIsFromSetUp = false
   @exclusivity(unchecked) private final var uncheckedComesFromLook = false
   @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
-  private final let heldKey: HeldKey
+  final let heldKey: HeldKey
   @exclusivity(unchecked) private final var uncheckedNode: Node?
   final let site: CallSite
 

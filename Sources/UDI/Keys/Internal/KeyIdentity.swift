@@ -81,6 +81,12 @@ struct HeldKey: ~Copyable {
 
   private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
 
+  /// The same key.
+  init(copying other: borrowing HeldKey) {
+    identity = other.identity
+    if isCounted { identity.retain() }
+  }
+
   static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
     guard let name else { return unsafe HeldKey(uncounted: Unretained(address: type.address)) }
     return HeldKey(type.read { KeyIdentity.of($0, name) })

@@ -17,13 +17,13 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   init(
-    _ description: consuming Description, of target: Provider, _ conversion: Isolation,
-    _ convert: @escaping (Instance) -> Instance?
+    _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ reach: Reach, _ isolation: Isolation,
+    of target: Provider, _ conversion: Isolation, _ convert: @escaping (Instance) -> Instance?
   ) {
     self.target = target
     self.convert = convert
     self.conversion = conversion
-    super.init(description, wanted: target.wanted, isFactory: false)
+    super.init(type, name, target.lifetime, nil, site, reach, isolation, wanted: target.wanted)
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
@@ -103,7 +103,7 @@ final class Alias: Provider, @unchecked Sendable {
   /// - Parameter isWeak: Whether the instance is kept weakly, and therefore also what was converted from it.
   private func keep(_ converted: Instance, of original: Instance, isWeak: Bool, _ garbage: inout Garbage) {
     guard !isWeak || !converted.isBox else { return }
-    let entry = InstanceEntry(converted, self, isWeak: isWeak, origin: original)
+    let entry = InstanceEntry(converted, self, isWeak: isWeak, origin: Unretained(original.object).address)
     if !isWeak || converted.object === original.object {
       if let shown { garbage.add(shown) }
       show(entry)

@@ -85,8 +85,7 @@ struct DroppedStorage {
 extension InstanceKeeper {
   /// Has the user's storage keep what was made. If the cache has been reset in the meantime, the instance is not kept:
   /// only threads that were already waiting for it get it.
-  func store(_ instance: Instance, _ creation: SharedCreation) {
-    guard let custom else { return }
+  func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))

@@ -32,10 +32,11 @@ final class Factory: Provider, @unchecked Sendable {
   /// - Parameter made: The type that the function makes: the type that the provider is registered as, or a superclass
   ///   of that.
   init(
-    _ description: consuming Description, _ function: FactoryFunction, making made: Any.Type, _ complete: Completion?
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ isolation: Isolation, _ function: FactoryFunction, making made: Any.Type, _ complete: Completion?
   ) {
-    let madeClass = made == description.type ? nil : made
-    if let owner = description.owner {
+    let madeClass = made == type ? nil : made
+    if let owner = isolation.owner(reach) {
       let closures = Special.Closures(function: function, complete: complete)
       special = Special(owned: ActorOwned(closures, by: owner), nil, madeClass: madeClass)
       self.function = nil
@@ -43,7 +44,8 @@ final class Factory: Provider, @unchecked Sendable {
       special = complete == nil && madeClass == nil ? nil : Special(owned: nil, complete, madeClass: madeClass)
       self.function = function
     }
-    super.init(description, wanted: nil, isFactory: true)
+    super.init(
+      type, name, lifetime, metadata, site, reach, isolation, completes: complete != nil, isFactory: true)
   }
 
   /// Has the factory make an instance, and writes the instance or nil to memory.
@@ -290,7 +292,7 @@ struct InstanceMemory {
 }
 
 /// The closures that a verb was given, without their types, and where they may run.
-struct FactoryClosures {
+struct FactoryClosures: ~Copyable {
   /// The type that the factory makes. It differs from the type that it is registered as if the metatype of a class was
   /// passed in a variable of its superclass's metatype.
   let type: Any.Type
@@ -331,10 +333,11 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
   private let completion: Complete?
 
   init(
-    _ description: consuming Description, _ wanted: any AnyArgumentPack.Type, _ write: @escaping Write,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ isolation: Isolation, _ wanted: any AnyArgumentPack.Type, _ write: @escaping Write,
     _ completion: Complete?
   ) {
-    if let owner = description.owner {
+    if let owner = isolation.owner(reach) {
       let owned = ActorOwned((write: write, complete: completion), by: owner)
       self.write = { try owned.value.write($0, $1, $2) }
       self.completion = completion == nil ? nil : { owned.value.complete?($0, $1, $2) }
@@ -342,7 +345,7 @@ final class ArgumentFactory: Provider, @unchecked Sendable {
       self.write = write
       self.completion = completion
     }
-    super.init(description, wanted: wanted, isFactory: false)
+    super.init(type, name, lifetime, metadata, site, reach, isolation, completes: completion != nil, wanted: wanted)
   }
 
   override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
@@ -423,9 +426,7 @@ struct ArgumentClosures {
     let isolation =
       reach == .anywhere
       ? Isolation.of(actor, completionActor, in: caller, site) : .onMainActor(actor, completionActor, site)
-    let description = Provider.Description(
-      type, name, lifetime, metadata, site, reach, isolation, completes: complete != nil)
     let write = type == self.type ? write : ArgumentFactory.checking(write, of: self.type, as: type)
-    return ArgumentFactory(description, wanted, write, complete)
+    return ArgumentFactory(type, name, lifetime, metadata, site, reach, isolation, wanted, write, complete)
   }
 }

@@ -106,13 +106,8 @@ struct InstanceCaches {
 }
 
 extension Provider {
-  /// What keeps the instance for a set of arguments.
-  final func keeper(for arguments: ArgumentKey?) -> any InstanceKeeper {
-    arguments == nil && sharing != .custom ? self : cache(for: arguments)
-  }
-
   /// The cache for a set of arguments; made if there is none.
-  private final func cache(for arguments: ArgumentKey?) -> InstanceCache {
+  final func cache(for arguments: ArgumentKey?) -> InstanceCache {
     // Neither happens under the lock: arguments are compared by the user's `==`, and a new cache makes the user's
     // storage.
     var compared: [InstanceCache] = []

@@ -12,20 +12,19 @@ class InstanceEntry: Entry, @unchecked Sendable {
 
   /// - Parameters:
   ///   - isWeak: Whether the instance is held weakly, because others keep it.
-  ///   - origin: The instance that an alias converted to this one.
-  init(_ instance: Instance, _ provider: Provider, isWeak: Bool, origin: Instance?) {
+  ///   - origin: The address of the instance that an alias converted to this one.
+  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool, origin: UInt = 0) {
     self.provider = Unretained(provider)
-    self.origin = origin.map { Unretained($0.object).address } ?? 0
+    self.origin = origin
     unsafe uncheckedOwned = isWeak ? nil : instance.object
     if isWeak {
       super.init(
-        .observed, instance.form, key: HeldKey(provider.key), isExact: provider.makesExactType, provider.reach,
-        provider.site)
+        .observed, instance.form, key: HeldKey(copying: provider.heldKey), isExact: provider.makesExactType,
+        provider.reach, provider.site)
     } else {
       super.init(
-        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(provider.key),
-        isExact: provider.makesExactType,
-        provider.reach, provider.site)
+        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(copying: provider.heldKey),
+        isExact: provider.makesExactType, provider.reach, provider.site)
     }
   }
 

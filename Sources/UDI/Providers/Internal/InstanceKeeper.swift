@@ -62,33 +62,29 @@ extension InstanceKeeper {
     }
   }
 
-  /// Keeps what the caller has made, and passes it to the threads that wait for it.
-  func keep(_ instance: Instance, _ creation: SharedCreation) {
+  /// Ends a creation: keeps what the caller has made, if the lifetime says so, and passes it to the threads that wait.
+  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
+    guard case .made(let instance) = outcome else { return Tree.change { _ in endNow(creation, outcome) } }
     let provider = provider
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
-    store(instance, creation)
+    if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
-      end(creation, .made(instance), &garbage)
+      endNow(creation, outcome)
       guard let node = provider.node, isCurrent else { return }
       if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
       guard custom == nil, !(isWeak && instance.isBox) else { return }
-      keep(InstanceEntry(instance, provider, isWeak: isWeak, origin: nil), &garbage)
+      keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
     }
   }
 
   /// Whether a creation is still the current one; a reset discards it. Under the tree lock.
   func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
-  /// Ends a creation without keeping anything.
-  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
-    Tree.change { garbage in end(creation, outcome, &garbage) }
-  }
-
-  private func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome, _ garbage: inout Garbage) {
-    // The caller holds the creation, so this releases nothing.
-    if self.creation === creation { self.creation = nil }
+  /// Ends a creation. The caller holds it, so this releases nothing. Under the tree lock.
+  private func endNow(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
+    if isCurrent(creation) { self.creation = nil }
     if creation.end(outcome) { creation.maker.read { $0.reuse(creation) } }
   }
 

@@ -15,8 +15,12 @@ struct Isolation: Sendable {
     self.isMainActor = isMainActor
   }
 
-  @usableFromInline static let anywhere = Isolation(nil, isMainActor: false)
-  @usableFromInline static let mainActor = Isolation(MainActor.shared, isMainActor: true)
+  @usableFromInline static var anywhere: Isolation { Isolation(nil, isMainActor: false) }
+  @usableFromInline static var mainActor: Isolation { Isolation(MainActor.shared, isMainActor: true) }
+
+  /// The actor on which the closures of a provider have to be released, because they may hold something that is not
+  /// `Sendable`.
+  func owner(_ reach: Reach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
 
   /// The isolation of the closures that one call of a verb was given.
   ///
@@ -39,7 +43,9 @@ struct Isolation: Sendable {
         are called where the instance is made: write them for the same actor, or for none.
         """)
     }
-    guard let actor = first ?? second else { return caller === MainActor.shared ? .mainActor : .anywhere }
+    guard let actor = first ?? second else {
+      return caller != nil && caller === MainActor.shared ? .mainActor : .anywhere
+    }
     return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
   }
 

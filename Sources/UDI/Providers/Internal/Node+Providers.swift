@@ -67,6 +67,12 @@ extension Node {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
+  /// Makes the slot show what one of the providers keeps, unless something is bound: a binding comes first.
+  func show(_ entry: InstanceEntry) {
+    guard treeLocked.bindings.heldCount == 0 || heldBinding(entry.key) == nil else { return }
+    setEntry(entry, forKey: entry.keyID)
+  }
+
   /// Makes the slot for a key show what the provider has, unless something is bound: a binding comes first.
   func showProvided(_ key: KeyIdentity) {
     guard heldBinding(key) == nil else { return }

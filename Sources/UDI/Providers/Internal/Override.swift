@@ -16,9 +16,8 @@ package final class Override: Sendable {
     if !isSendable { Reach.mainActor.assertIsolation(type) }
     self.context = context
     let provider = Factory(
-      Provider.Description(
-        type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
-        completes: false), FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+      type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
+      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
     substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
       guard !node.treeLocked.isInert else { return }
@@ -52,7 +51,7 @@ final class Substitute: InstanceEntry, @unchecked Sendable {
 
   fileprivate init(_ instance: Instance, _ provider: Provider) {
     self.provider = provider
-    super.init(instance, provider, isWeak: false, origin: nil)
+    super.init(instance, provider, isWeak: false)
   }
 
   override func makes(_ type: Any.Type) -> Bool { provider.makes(type) }

@@ -2,24 +2,16 @@
 /// `Provider+QuickMaking.swift` does the same in less time for what is made at every link.
 extension Provider {
   /// One run of a factory.
-  struct FactoryCall {
+  struct FactoryCall: ~Copyable {
     /// The context that the factory gets.
     let context: UDIContext
     let arguments: Arguments?
-    /// Whether nobody shares the instance, whatever the lifetime says.
-    let isFresh: Bool
     /// What the thread is making.
     let resolution: Unretained<Resolution>
-    /// What keeps the instance, if it is kept.
-    var keeping: Keeping?
-
-    /// What keeps an instance, and what other threads wait for in the meantime.
-    struct Keeping {
-      let keeper: any InstanceKeeper
-      let creation: SharedCreation
-      /// What the thread was doing when the instance was asked for.
-      let outer: Resolution.Circumstances
-    }
+    /// Whether the instance is kept.
+    var isKept = false
+    /// Whether nobody shares the instance, whatever the lifetime says.
+    var isFresh = false
   }
 
   /// Gets the instance that a lookup asks for, and makes it if there is none.
@@ -32,24 +24,27 @@ extension Provider {
   /// - Throws: `ProviderFailure`, or what the factory throws; if another thread ran it, what was thrown there.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let resolution = PerThread.resolution
-    switch isFresh ? .unique : sharing {
-    case .unique: break
-    case .graph:
-      let key = try key(of: arguments)
-      if let shared = resolution.read({ $0.shared(self, key) }) { return shared }
-    case .weak, .strong, .custom:
-      return try keptInstance(for: context, arguments, resolution)
+    let call = FactoryCall(context: context, arguments: arguments, resolution: resolution, isFresh: isFresh)
+    if isFresh || sharing == .unique { return try make(call) { _ in } }
+    let key = try key(of: arguments)
+    guard sharing == .graph else {
+      // Two calls, so that the compiler makes a version of the function for each kind of keeper. This serves the row
+      // "the same by a scope: register 3, make 3, link 2, end it".
+      if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
+      return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
     }
-    return try make(FactoryCall(context: context, arguments: arguments, isFresh: isFresh, resolution: resolution))
+    if let shared = resolution.read({ $0.shared(self, key) }) { return shared }
+    return try make(call) { outcome in
+      if case .made(let instance) = outcome { resolution.read { $0.share(instance, self, key) } }
+    }
   }
 
   /// Gets the instance that is kept; makes it, or waits for another thread that makes it.
-  private final func keptInstance(
-    for context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>
+  private final func keptInstance<Keeper: InstanceKeeper>(
+    for context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>, by findKeeper: () -> Keeper
   ) throws -> Instance? {
-    let key = try key(of: arguments)
     while true {
-      let keeper = keeper(for: key)
+      let keeper = findKeeper()
       if let stored = keeper.custom?.load() { return stored }
       switch try keeper.claim(for: context, resolution) {
       case .found(let instance): return instance
@@ -66,75 +61,72 @@ extension Provider {
       case .make(let owner, let creation):
         // Another thread may have stored one between the two looks.
         if let stored = keeper.custom?.load() {
-          keeper.end(creation, .made(stored))
+          keeper.end(creation, .undecided)
           return stored
         }
-        var call = FactoryCall(context: owner, arguments: arguments, isFresh: false, resolution: resolution)
-        call.keeping = FactoryCall.Keeping(
-          keeper: keeper, creation: creation, outer: resolution.read { $0.circumstances })
-        return try make(call)
+        let outer = resolution.read { $0.beginKeptInstance(happensOnce: creation.happensOnce) }
+        let call = FactoryCall(context: owner, arguments: arguments, resolution: resolution, isKept: true)
+        return try make(call) { outcome in
+          keeper.end(creation, outcome)
+          resolution.read { $0.circumstances = outer }
+        }
       }
     }
   }
 
   /// Makes an instance: runs the factory, with what belongs before and after it.
-  private final func make(_ call: FactoryCall) throws -> Instance {
+  ///
+  /// - Parameter conclude: Called exactly once with the outcome, before the call ends for the thread.
+  private final func make(
+    _ call: borrowing FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
+  ) throws -> Instance {
     do {
       if isIsolated, !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
       try call.resolution.read {
-        try $0.push(self, call.context, call.arguments, isShared: call.keeping != nil, isFresh: call.isFresh)
+        try $0.push(self, call.context, call.arguments, isShared: call.isKept, isFresh: call.isFresh)
       }
     } catch {
-      if let keeping = call.keeping { keeping.keeper.end(keeping.creation, .undecided) }
+      conclude(.undecided)
       throw error
-    }
-    if let keeping = call.keeping {
-      call.resolution.read { $0.beginKeptInstance(happensOnce: keeping.creation.happensOnce) }
     }
     do {
       guard let instance = try make(call.context, call.arguments) else { throw ProviderFailure.returnedNil }
-      finish(call, instance)
+      finish(call, instance, concluding: conclude)
       return instance
     } catch {
-      throw fail(call, error)
+      throw fail(call, error, concluding: conclude)
     }
   }
 
-  /// Ends a call that has made an instance: keeps or shares it, as the lifetime demands.
-  final func finish(_ call: FactoryCall, _ instance: Instance) {
-    attach(instance, to: call.context, isOwned: call.keeping != nil && sharing != .weak)
+  /// Ends a call that has made an instance.
+  final func finish(
+    _ call: borrowing FactoryCall, _ instance: Instance, concluding conclude: (SharedCreation.Outcome) -> Void
+  ) {
+    attach(instance, to: call.context, isOwned: call.isKept && sharing != .weak)
     forgetFailure()
-    if let keeping = call.keeping {
-      keeping.keeper.keep(instance, keeping.creation)
-    } else if sharing == .graph, !call.isFresh {
-      let key = call.arguments?.key(for: self)
-      call.resolution.read { $0.share(instance, self, key) }
+    if completes {
+      let completion = Resolution.Completion(self, instance, call)
+      call.resolution.read { $0.atEnd(completion) }
     }
-    call.resolution.read {
-      if completes { $0.atEnd(Resolution.Completion(self, instance, call)) }
-      if let keeping = call.keeping { $0.circumstances = keeping.outer }
-      $0.pop()
-    }
+    conclude(.made(instance))
+    call.resolution.read { $0.pop() }
   }
 
   /// Ends a call that has not made an instance.
   ///
   /// - Returns: The error to throw.
   @inline(never)
-  private final func fail(_ call: FactoryCall, _ error: any Error) -> any Error {
+  private final func fail(
+    _ call: borrowing FactoryCall, _ error: any Error, concluding conclude: (SharedCreation.Outcome) -> Void
+  ) -> any Error {
     // First, so that threads that wait for the instance find the failure recorded.
     noteFailure(error, call.arguments)
     let error = passOn(error)
-    if let keeping = call.keeping {
-      // The threads that wait may not be part of the cycle. They look again, and get an error whose path begins with
-      // what they asked for.
-      keeping.keeper.end(keeping.creation, isCycle(error) ? .undecided : .failed(error))
-      Tree.change { _ in hasEverFailed = true }
-    }
-    call.resolution.read {
-      if let keeping = call.keeping { $0.circumstances = keeping.outer }
-      $0.pop()
-    }
+    if call.isKept { Tree.change { _ in hasEverFailed = true } }
+    // The threads that wait may not be part of the cycle. They look again, and get an error whose path begins with what
+    // they asked for.
+    conclude(isCycle(error) ? .undecided : .failed(error))
+    call.resolution.read { $0.pop() }
     return error
   }
 }

@@ -8,38 +8,6 @@ import Synchronization
 class Provider: Entry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
 
-  /// What a caller of `register` passes, without its type.
-  struct Description: ~Copyable {
-    let type: Any.Type
-    let name: UDIName?
-    var lifetime: UDILifetime?
-    var metadata: BindRequest.Metadata?
-    let site: CallSite
-    let reach: Reach
-    let isolation: Isolation
-    let completes: Bool
-
-    /// The actor on which the closures have to be released, because they may hold something that is not `Sendable`.
-    var owner: (any Actor)? { reach == .mainActor ? MainActor.shared : isolation.actor }
-
-    /// - Parameters:
-    ///   - reach: Where the instances may be used.
-    ///   - isolation: Where the closures may be called.
-    init(
-      _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-      _ reach: Reach, _ isolation: Isolation, completes: Bool
-    ) {
-      self.type = type
-      self.reach = reach
-      self.name = name
-      self.lifetime = lifetime
-      self.metadata = metadata
-      self.site = site
-      self.isolation = isolation
-      self.completes = completes
-    }
-  }
-
   // The small properties come first, behind the last of `Entry`'s: the figure "registered, bytes a type" of
   // `Benchmarks/cost` counts each word.
 
@@ -100,25 +68,30 @@ class Provider: Entry, @unchecked Sendable {
     var aliases: [Alias] = []
   }
 
-  init(_ description: consuming Description, wanted: (any AnyArgumentPack.Type)?, isFactory: Bool) {
+  /// - Parameters:
+  ///   - type: The type to register it under, which is the type whose values it makes.
+  ///   - lifetime: The lifetime; nil for the context's default.
+  ///   - reach: Where the instances may be used.
+  ///   - isolation: Where the closures may be called.
+  ///   - completes: Whether there is something to call at the end of the outermost link.
+  ///   - wanted: The arguments of its factory, if it takes any.
+  init(
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
+    isFactory: Bool = false
+  ) {
     PerThread.prepare()
-    let token = TypeToken.of(description.type)
-    madeType = description.type
+    let token = TypeToken.of(type)
+    madeType = type
     makesExactType = token.isExact
-    // Taken, not copied: the compiler copies an optional out of memory by means of its type's metadata, at many times
-    // the cost.
-    let lifetime = description.lifetime.take()
     usesDefaultLifetime = lifetime == nil
-    unsafe uncheckedLifetime = consume lifetime
-    isIsolated = description.isolation.actor != nil
-    completes = description.completes
+    unsafe uncheckedLifetime = lifetime
+    isIsolated = isolation.actor != nil
+    self.completes = completes
     self.isFactory = isFactory
-    let metadata = description.metadata.take()
-    options =
-      metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, description.isolation, wanted)
+    options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
     super.init(
-      .provider, without: .none, key: .of(token.identity, description.name), isExact: token.isExact,
-      description.reach, description.site)
+      .provider, without: .none, key: .of(token.identity, name), isExact: token.isExact, reach, site)
   }
 
   override final var metadata: (any Sendable)? { options?.metadata?.value }
@@ -279,7 +252,7 @@ extension Provider {
     entry.serial = serial
     entry.comesFromLook = comesFromLook
     shown = entry
-    Tree.notifying(.keptOnly) { node?.showProvided(key) }
+    Tree.notifying(.keptOnly) { node?.show(entry) }
   }
 
   /// Makes the slots show the provider again, instead of what was made.

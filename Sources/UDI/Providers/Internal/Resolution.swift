@@ -115,7 +115,7 @@ final class Resolution {
     /// The graph in which the instance was made.
     fileprivate var graphNumber: UInt = 0
 
-    init(_ provider: Provider, _ instance: Instance, _ call: Provider.FactoryCall) {
+    init(_ provider: Provider, _ instance: Instance, _ call: borrowing Provider.FactoryCall) {
       self.provider = provider
       self.instance = instance
       context = call.context
@@ -333,11 +333,14 @@ extension Resolution {
   /// own parts: what the link made before may be made from what belongs to the context that asks, and so end earlier.
   ///
   /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
-  func beginKeptInstance(happensOnce: Bool) {
+  /// - Returns: What the caller restores afterwards.
+  func beginKeptInstance(happensOnce: Bool) -> Circumstances {
+    let outer = circumstances
     unsafe hasRemains = true
     unsafe lastGraphNumber += 1
     unsafe graphNumber = lastGraphNumber
     if happensOnce { isLooking = false }
+    return outer
   }
 
   @inline(__always)
