@@ -226,7 +226,7 @@ final class NoObject {
   @Linked var service: Gear?  // refused: requires that 'NoObject' conform to 'UDIObject'
 }
 struct NoClass {
-  @Linked var service: Gear?  // refused: belongs to a class that conforms to UDIObject
+  @Linked var service: Gear?  // refused: use this wrapper in a class that conforms to UDIObject
 }
 final class Declarations: UDIObject {
   let _attachedContext = UDIAttachment()

@@ -10,6 +10,8 @@
   /// How many of the library's locks each thread holds. This exists in debug builds only: a test can check that no user
   /// code runs and no user's object is released while a lock is held.
   package enum HeldLocks {
+    // The C library's key is made once and stays. Its values are numbers, and nothing follows them as addresses.
+
     private static let key: pthread_key_t = {
       var key: pthread_key_t = 0
       let status = unsafe pthread_key_create(&key, nil)

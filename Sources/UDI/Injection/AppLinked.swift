@@ -27,8 +27,7 @@ public struct AppLinked<Dependency> {
   /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
-    message:
-      "a property with this wrapper belongs to a class; elsewhere write what it does: `var x: P? { AppContext.link(P.self) }`"
+    message: "use this wrapper in a class; elsewhere write `var x: P? { AppContext.link(P.self) }`"
   )
   public var wrappedValue: Dependency? {
     get { preconditionFailure("unavailable") }

@@ -39,7 +39,7 @@ public struct Linked<Dependency>: KeepingWrapper {
   @available(
     *, unavailable,
     message:
-      "a property with this wrapper belongs to a class that conforms to UDIObject; elsewhere write what it does: `var x: P? { context.link(P.self) }`"
+      "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P? { context.link(P.self) }`"
   )
   public var wrappedValue: Dependency? {
     get { preconditionFailure("unavailable") }

@@ -36,7 +36,7 @@ public struct Required<Dependency>: KeepingWrapper {
   @available(
     *, unavailable,
     message:
-      "a property with this wrapper belongs to a class that conforms to UDIObject; elsewhere write what it does: `var x: P { get throws { try context.require(P.self) } }`"
+      "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P { get throws { try context.require(P.self) } }`"
   )
   public var wrappedValue: Dependency {
     get { preconditionFailure("unavailable") }

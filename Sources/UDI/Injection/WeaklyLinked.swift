@@ -32,7 +32,7 @@ public struct WeaklyLinked<Dependency> {
   @available(
     *, unavailable,
     message:
-      "a property with this wrapper belongs to a class that conforms to UDIObject; elsewhere write what it does: `var x: P? { context.link(P.self) }`"
+      "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P? { context.link(P.self) }`"
   )
   public var wrappedValue: Dependency? {
     get { preconditionFailure("unavailable") }

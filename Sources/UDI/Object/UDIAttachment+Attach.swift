@@ -82,6 +82,7 @@ extension UDIAttachment {
   /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached, by
   /// its factory or later, to a context that does not lead to its owner; few programs have one. An attachment that dies
   /// removes itself.
+  // Unchecked because every attaching checks the table: a check would make it take 8 % more instructions.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Records whether the object is owned and holds a context. Under the tree lock.

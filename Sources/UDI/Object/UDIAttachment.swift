@@ -10,6 +10,8 @@ public import Synchronization
 /// Nothing else is needed. The property must be stored, and each object needs its own attachment. When the object dies,
 /// its attachment dies with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
+  // Each property that is `nonisolated(unsafe)` names the lock that guards it. Every use is under this lock.
+
   let lock = Lock()
   /// Guarded by `lock`. The context is held strongly. A context never holds a bound object strongly, so there is no
   /// cycle.

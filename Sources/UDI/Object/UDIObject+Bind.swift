@@ -105,7 +105,7 @@ extension UDIObject {
 extension UDIObject {
   func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
-    unsafe attachment.remember(owner: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    attachment.remember(owner: Unretained<AnyObject>(self).address)
     guard let contexts else {
       let (type, name) = (request.type, request.name)
       let context = attachment.effectiveContext(

@@ -88,7 +88,7 @@ extension UDIObject {
         `let _attachedContext = UDIAttachment()`
         """)
     }
-    attachment.remember(owner: unsafe UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+    attachment.remember(owner: Unretained<AnyObject>(self).address)
     attachment.attach(self, to: context, at: site)
     if context != nil { didAttachContext() }
   }

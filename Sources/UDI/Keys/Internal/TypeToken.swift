@@ -4,23 +4,12 @@
 struct TypeToken {
   // Marked safe because tokens are made from identities alone, and an identity is never freed.
 
-  /// Facts about a type.
-  struct Facts: OptionSet {
-    let rawValue: UInt
-
-    /// The type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`), so
-    /// that their form fits it.
-    static let isExact = Facts(rawValue: LookupForm.exactFacts)
-    /// All values of the type are references to class instances, in the first of at most three words: the type is a
-    /// class, or a protocol that is bound to classes.
-    static let holdsReferences = Facts(rawValue: 8)
-  }
-
   /// The address of the `TypeIdentity`, and in its lowest four bits, which are 0 in an object's address, the facts and
   /// `LookupForm.constantFacts`.
   let word: UInt
 
-  private static var factBits: UInt { 15 }
+  private static var factBits: UInt { 0b1111 }
+  private static var holdsReferencesFact: UInt { 0b1000 }
 
   @inline(__always)
   static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
@@ -30,16 +19,24 @@ struct TypeToken {
   @unsafe init(word: UInt) { self.word = word }
 
   init(_ identity: TypeIdentity, _ type: Any.Type) {
-    var facts: Facts = identity.metatype == ObjectIdentifier(type) ? .isExact : []
-    if TypeMetadata(type).holdsReferences { facts.insert(.holdsReferences) }
+    var facts = LookupForm.constantFacts
+    if identity.metatype == ObjectIdentifier(type) { facts |= LookupForm.exactFacts }
+    if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
     let address = Unretained(identity).address
     precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
-    word = address | LookupForm.constantFacts | facts.rawValue
+    word = address | facts
   }
 
   /// The id of the type's key without a name.
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
-  @inline(__always) var isExact: Bool { facts.contains(.isExact) }
-  @inline(__always) var facts: Facts { Facts(rawValue: word & Self.factBits) }
+
+  /// Whether the type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`),
+  /// so that their form fits it.
+  @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
+
+  /// Whether all values of the type are references to class instances, in the first of at most three words: the type is
+  /// a class, or a protocol that is bound to classes.
+  @inline(__always) var holdsReferences: Bool { word & Self.holdsReferencesFact != 0 }
+
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }
 }

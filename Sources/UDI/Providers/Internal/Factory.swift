@@ -249,7 +249,7 @@ struct InstanceMemory {
 
   /// Moves what has been written out of the memory.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
-    guard TypeToken.of(type).facts.contains(.holdsReferences) else { return takeValue(as: type) }
+    guard TypeToken.of(type).holdsReferences else { return takeValue(as: type) }
     // The first word is a reference or nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)

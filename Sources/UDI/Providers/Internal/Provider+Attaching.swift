@@ -65,7 +65,7 @@ extension Provider {
 
   /// Records that the class of what it made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
-    let isInFirstWord = TypeToken.of(madeType).facts.contains(.holdsReferences)
+    let isInFirstWord = TypeToken.of(madeType).holdsReferences
     // Sequentially consistent, as is the outcome that `forgetFailure` reads next: see `note`.
     plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }

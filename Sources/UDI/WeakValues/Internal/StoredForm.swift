@@ -97,7 +97,7 @@ extension StoredForm {
   }
 
   @usableFromInline
-  static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).facts.contains(.holdsReferences) }
+  static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).holdsReferences }
 
   /// Checks whether a dependency is a class instance.
   @usableFromInline
