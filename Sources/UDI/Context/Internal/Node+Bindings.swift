@@ -59,7 +59,7 @@ extension Node {
 
   /// The entry that a lookup finds, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
-    visit(search, branch: { $0.shared.slots.find(key)?.element.best }, alone: { $0.ownEntry(key) })
+    visit(search, branch: { $0.shared.slots.find(key)?.element.state.best }, alone: { $0.ownEntry(key) })
   }
 
   /// The binding in the dictionary, even if an override hides it.
@@ -78,8 +78,8 @@ extension Node {
 
   /// The entry of this very node, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
-    guard let slot = shared.slots.find(key), slot.element.depth == 0 else { return nil }
-    return slot.element.best
+    guard let slot = shared.slots.find(key), slot.element.state.depth == 0 else { return nil }
+    return slot.element.state.best
   }
 }
 

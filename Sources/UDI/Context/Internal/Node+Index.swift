@@ -20,17 +20,15 @@ extension Node {
   private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
-        guard let entry else { return SlotChange(from: .absent, to: .absent) }
-        let new = Slot(key: key, best: Unretained(entry), children: .none, depth: 0, isSingle: true)
-        shared.slots.insert(new, initialCapacity: initialCapacity)
-        return SlotChange(from: .absent, to: new.state)
+        guard let entry else { return (before: .absent, after: .absent) }
+        let state = Slot.State(best: Unretained(entry), depth: 0, isSingle: true)
+        shared.slots.insert(Slot(key: key, children: .none, state: state), initialCapacity: initialCapacity)
+        return (before: .absent, after: state)
       }
       let before = slot.element.state
-      guard let entry else { return SlotChange(from: before, to: followChildren(slot)) }
-      slot.element.best = Unretained(entry)
-      slot.element.depth = 0
-      slot.element.isSingle = slot.element.children.isEmpty
-      return SlotChange(from: before, to: slot.element.state)
+      guard let entry else { return (before, after: followChildren(slot)) }
+      slot.element.state = Slot.State(best: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
+      return (before, after: slot.element.state)
     }
     if key <= SetUp.Keys.lastID { updatePendingSetUps() }
     if treeLocked.isWatched { notifyWatchers(of: key) }
@@ -42,24 +40,23 @@ extension Node {
   ///
   /// - Parameter known: A child whose slot's state the caller knows already.
   private func followChildren(
-    _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: SlotState)? = nil
-  ) -> SlotState {
+    _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: Slot.State)? = nil
+  ) -> Slot.State {
     let key = slot.element.key
     guard let first = slot.element.children.first else {
       shared.slots.remove(key)
       return .absent
     }
-    let below: SlotState
+    let below: Slot.State
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
     assert(!below.isAbsent, "a child is listed for a key for which it has no slot")
-    slot.element.best = below.best
-    slot.element.depth = below.depth + 1
-    slot.element.isSingle = below.isSingle && slot.element.children.isOne
+    slot.element.state = Slot.State(
+      best: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
     return slot.element.state
   }
 
   /// The state of the slot for a key.
-  private func slotState(_ key: UInt64) -> SlotState { shared.slots.find(key)?.element.state ?? .absent }
+  private func slotState(_ key: UInt64) -> Slot.State { shared.slots.find(key)?.element.state ?? .absent }
 
   /// Updates this node's slot for a key after its child's slot has got another rank or another answer.
   ///
@@ -68,17 +65,15 @@ extension Node {
   ///   - new: Its rank from now on, nil if it no longer has a slot.
   ///   - below: The state of the child's slot.
   /// - Returns: How this node's own slot has changed.
-  private func update(
-    _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: SlotState
-  ) -> SlotChange {
-    lock.withLock { () -> SlotChange in
+  @inline(__always)
+  private func update(_ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: Slot.State) -> SlotChange {
+    let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
-        guard new != nil else { return SlotChange(from: .absent, to: .absent) }
-        let made = Slot(
-          key: key, best: below.best, children: .one(.init(child)), depth: below.depth + 1, isSingle: below.isSingle)
+        guard new != nil else { return (before: .absent, after: .absent) }
+        let state = Slot.State(best: below.best, depth: below.depth + 1, isSingle: below.isSingle)
         // Most contexts that have something below them lead to several keys.
-        shared.slots.insert(made, initialCapacity: 4)
-        return SlotChange(from: .absent, to: made.state)
+        shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
+        return (before: .absent, after: state)
       }
       let before = slot.element.state
       if old != new {
@@ -89,23 +84,24 @@ extension Node {
           }
         }
       }
-      guard before.depth == 0 else { return SlotChange(from: before, to: followChildren(slot, (child, below))) }
+      guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
       // An entry of the node's own remains the answer, whatever is below.
-      slot.element.isSingle = slot.element.children.isEmpty
-      return SlotChange(from: before, to: slot.element.state)
+      slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
+      return (before, after: slot.element.state)
     }
+    if key <= SetUp.Keys.lastID { updatePendingSetUps() }
+    if treeLocked.isWatched, !change.before.hasSameBest(as: change.after) { notifyWatchers(ofChangeBelowTo: key) }
+    return change
   }
 
   /// Corrects the nodes above after this node's slot for a key has changed. Stops at the first one whose own slot does
   /// not change.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
-    while change.isAny, let parent = child.parentThatSeesThis {
+    while change.before != change.after, let parent = child.parentThatSeesThis {
       let sequence = child.treeLocked.sequence
       change = parent.update(
         key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
-      if key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-      if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(ofChangeBelowTo: key) }
       child = parent
     }
   }
@@ -122,12 +118,10 @@ extension Node {
     shared.slots.forEach { slot in
       let state = slot.state
       // If nobody watches, the entry is not read: it is mostly not in the cache.
-      let kind = unsafe Watcher.count > 0 ? slot.best.read { ChangeKind.of($0) } : .answer
+      let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer
       Tree.notifying(kind) {
         let change = parent.update(
           slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
-        if slot.key <= SetUp.Keys.lastID { parent.updatePendingSetUps() }
-        if parent.treeLocked.isWatched, change.isOfAnswer { parent.notifyWatchers(ofChangeBelowTo: slot.key) }
         parent.propagate(slot.key, change)
       }
     }

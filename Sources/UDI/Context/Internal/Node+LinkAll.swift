@@ -44,7 +44,7 @@ extension Node {
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
-    visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.best.read { add($0.key) } } }) {
+    visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
       // The slots are not used here: they include the keys of all other branches below that node.
       $0.forEachOwnKey(add)
     }
@@ -126,11 +126,11 @@ extension Node {
           // By index: a loop over the array would count a reference to it for each node.
           for index in keys.indices {
             guard let slot = node.shared.slots.find(keys[index]) else { continue }
-            if slot.element.depth == 0 {
-              found.append(slot.element.best)
-            } else if slot.element.isSingle, keys.count == 1 {
+            if slot.element.state.depth == 0 {
+              found.append(slot.element.state.best)
+            } else if slot.element.state.isSingle, keys.count == 1 {
               // There is no need to walk the path to the only entry below: the slot says how many levels away it is.
-              next.append(.wait(slot.element.best, levels: slot.element.depth - 1))
+              next.append(.wait(slot.element.state.best, levels: slot.element.state.depth - 1))
               continue
             }
             slot.element.children.forEach { children.append($0) }

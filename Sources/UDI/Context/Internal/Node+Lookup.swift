@@ -130,11 +130,11 @@ extension Node {
       return .setUpPending
     }
     // Every search begins with the context itself, so the direction matters only if the context has nothing.
-    guard let slot = shared.slots.find(key.id), slot.element.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
-    let answer = slot.element.best.read { unsafe $0.answer(key, form, into: memory) }
+    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
     lock.unlock()
     return answer
   }
@@ -153,8 +153,8 @@ extension Node {
           node.lock.unlock()
           return .setUpPending
         }
-        if let slot = node.shared.slots.find(key.id), slot.element.depth == 0 {
-          let answer = slot.element.best.read { unsafe $0.answer(key, form, into: memory) }
+        if let slot = node.shared.slots.find(key.id), slot.element.state.depth == 0 {
+          let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
           node.lock.unlock()
           return answer
         }

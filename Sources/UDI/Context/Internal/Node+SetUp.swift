@@ -78,9 +78,9 @@ extension Node {
       return visit(direction(of: search)) { branch in
         let slot = key.flatMap { branch.shared.slots.find($0) }
         guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
-        guard let slot, let answer = slot.element.best.read({ $0.node }) else { return contextOf(found.node) }
+        guard let slot, let answer = slot.element.state.best.read({ $0.node }) else { return contextOf(found.node) }
         // Within one context, the set-up comes first.
-        let place = PlaceBelow(node: answer, depth: slot.element.depth)
+        let place = PlaceBelow(node: answer, depth: slot.element.state.depth)
         return found.node != answer && place.comesBefore(found) ? end : contextOf(found.node)
       } alone: { node in
         SetUp.countStep()
@@ -98,9 +98,9 @@ extension Node {
   private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> PlaceBelow? {
     var nearest: PlaceBelow?
     for id in SetUp.Keys.ids where keys.contains(id) {
-      guard let slot = shared.slots.find(id), let best = slot.element.best.read({ $0.node }) else { continue }
+      guard let slot = shared.slots.find(id), let best = slot.element.state.best.read({ $0.node }) else { continue }
       SetUp.countStep()
-      var place = PlaceBelow(node: best, depth: slot.element.depth)
+      var place = PlaceBelow(node: best, depth: slot.element.state.depth)
       if passedBy.contains(best) {
         // This is rare, and then there are few: those that are running now.
         let all = bindings([id], .descendants)

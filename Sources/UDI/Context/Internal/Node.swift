@@ -13,7 +13,11 @@ struct Node: Hashable, @unchecked Sendable {
   /// The parts lie one after the other, first those that lookups read. They are separate structs because different
   /// locks guard them: to the thread sanitizer, a change of one field is an access to the whole struct that contains
   /// it.
-  private let base: UnsafeMutableRawPointer
+  private let memory: Unmanaged<Memory>
+
+  /// Its type gives pointers to the memory the unused bits of class references, which tell the cases of enums with nodes
+  /// apart (`RankedChildren`). There are no such objects.
+  private final class Memory {}
 
   /// What lookups read. Each use says `shared`, which means: written under the tree lock and the node's lock, except
   /// when nobody else can reach the node (see `Tree.swift`); read under either lock.
@@ -94,8 +98,8 @@ struct Node: Hashable, @unchecked Sendable {
 
   /// Allocates a node. The caller has to `free` it.
   init(tag: String, search: UDISearch) {
-    unsafe base = allocateMemory(
-      byteCount: Self.tagOffset + MemoryLayout<String>.size, alignment: MemoryLayout<TreeLocked>.alignment)
+    let size = Self.tagOffset + MemoryLayout<String>.size
+    unsafe memory = .fromOpaque(allocateMemory(byteCount: size, alignment: MemoryLayout<TreeLocked>.alignment))
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())
@@ -114,8 +118,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// The address of the memory, which identifies the node.
   var address: UnsafeRawPointer { unsafe UnsafeRawPointer(base) }
 
-  /// Makes the node whose memory has an `address`.
-  init(address: UnsafeRawPointer) { unsafe base = UnsafeMutableRawPointer(mutating: address) }
+  @inline(__always)
+  private var base: UnsafeMutableRawPointer { unsafe memory.toOpaque() }
 
   static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
   func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }

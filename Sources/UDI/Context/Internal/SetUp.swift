@@ -142,7 +142,7 @@ extension Node {
     var pending: PendingSetUps = []
     for id in SetUp.Keys.ids {
       guard let slot = shared.slots.find(id) else { continue }
-      if slot.element.depth == 0 { pending.insert(.own) }
+      if slot.element.state.depth == 0 { pending.insert(.own) }
       if !slot.element.children.isEmpty { pending.insert(.below) }
     }
     lock.withLock { shared.pendingSetUps = pending }

@@ -90,7 +90,7 @@ struct Survey {
       sightings.append(Sighting(record, of: key, &garbage))
     }
     node.shared.slots.forEach { slot in
-      guard slot.depth == 0, let other = slot.best.read({ $0.key === key ? nil : $0 }) else { return }
+      guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
         sightings += self.sightings(of: other.key, at: node)
@@ -150,14 +150,14 @@ struct Survey {
 
   /// The place of what a lookup downwards finds. Dead entries that this finds are withdrawn, as by a lookup.
   private mutating func nearestPlace(below first: Node) -> Place? {
-    while let entry = first.shared.slots.find(key.id)?.element.best.object {
+    while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
       if let node = entry.node, let sighting = sightings(of: key, at: node).first(where: { !$0.isGone }) {
         return (node.fullPath, sighting)
       }
       entry.withdraw(&garbage)
       // An entry that `withdraw` does not remove would keep this loop going for ever.
-      if first.shared.slots.find(key.id)?.element.best.object === entry { return nil }
+      if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil
   }

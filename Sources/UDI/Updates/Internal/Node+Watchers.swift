@@ -108,7 +108,7 @@ extension Watcher {
   private func finds(upTo nodes: some Sequence<Node>) -> Bool {
     nodes.contains { node in
       guard let slot = node.shared.slots.find(key.id) else { return false }
-      return slot.element.depth == 0 || direction.looks.below && node == self.nodes.first
+      return slot.element.state.depth == 0 || direction.looks.below && node == self.nodes.first
     }
   }
 

@@ -1,0 +1,186 @@
+/// The children of a node that have a slot for one key, the nearest first.
+///
+/// Most slots have at most one child, which needs no memory of its own. The size is one word, because a node's pointer
+/// has unused bits that tell the cases apart.
+enum RankedChildren {
+  case none
+  case one(Node)
+  /// Two or more, in the order of their ranks.
+  case few(ContiguousArray<RankedChild>)
+  /// More than `RankedBlocks.limit`.
+  case many(RankedBlocks)
+
+  var isEmpty: Bool {
+    if case .none = self { true } else { false }
+  }
+
+  var isOne: Bool {
+    if case .one = self { true } else { false }
+  }
+
+  var first: Node? {
+    switch self {
+    case .none: nil
+    case .one(let child): child
+    case .few(let children): children[0].node
+    case .many(let blocks): blocks.first
+    }
+  }
+
+  /// Calls `body` for each child, the nearest first.
+  func forEach(_ body: (Node) -> Void) {
+    switch self {
+    case .none: break
+    case .one(let child): body(child)
+    case .few(let children): for child in children { body(child.node) }
+    case .many(let blocks): blocks.forEach(body)
+    }
+  }
+
+  /// Adds a child.
+  ///
+  /// - Parameter rankOf: Returns the present rank of the other child, if there is exactly one.
+  mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
+    let new = (rank: rank, node: child)
+    switch self {
+    case .none:
+      self = .one(child)
+    case .one(let child):
+      let other = (rank: rankOf(child), node: child)
+      self = .few(other.rank < rank ? [other, new] : [new, other])
+    case .few(var children):
+      // Taken out of the enum, so that the array is changed in place.
+      self = .none
+      if children.count == RankedBlocks.limit {
+        var blocks = RankedBlocks(children)
+        blocks.insert(new)
+        self = .many(blocks)
+        return
+      }
+      // The capacity grows by half instead of doubling: there is one such array for each key at each context.
+      if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
+      children.insert(new, at: children.partition { $0.rank < rank })
+      self = .few(children)
+    case .many(var blocks):
+      self = .none
+      blocks.insert(new)
+      self = .many(blocks)
+    }
+  }
+
+  /// Takes out the child with a rank.
+  mutating func remove(at rank: Rank) {
+    switch self {
+    case .none: break
+    case .one: self = .none
+    case .few(var children):
+      self = .none
+      let index = children.partition { $0.rank < rank }
+      children.remove(at: index)
+      self = RankedChildren(children)
+    case .many(var blocks):
+      self = .none
+      blocks.remove(at: rank)
+      self = blocks.few.map { RankedChildren($0) } ?? .many(blocks)
+    }
+  }
+
+  /// Wraps one child or more, but not more than `RankedBlocks.limit`.
+  private init(_ children: ContiguousArray<RankedChild>) {
+    self = children.count == 1 ? .one(children[0].node) : .few(children)
+  }
+}
+
+/// Many children, in sorted blocks of at most 64.
+///
+/// The order is reversed, both in the list of blocks and in each block. When the object that answers goes, the nearest
+/// child mostly goes too. It is the last one of the last block, so nothing has to be moved to take it out.
+///
+/// Complexity: O(log n) to find a place. Inserting or removing there moves part of one block and of the list of blocks.
+struct RankedBlocks {
+  static var limit: Int { 64 }
+
+  /// No block is empty.
+  private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
+
+  /// - Parameter children: The children, the nearest first.
+  init(_ children: ContiguousArray<RankedChild>) { blocks = [ContiguousArray(children.reversed())] }
+
+  var first: Node? { blocks.last?.last?.node }
+
+  /// The children, the nearest first, if there are few enough to do without blocks: at most half a block, so that the
+  /// form does not change to and fro.
+  var few: ContiguousArray<RankedChild>? {
+    blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
+  }
+
+  func forEach(_ body: (Node) -> Void) {
+    for block in blocks.reversed() { for child in block.reversed() { body(child.node) } }
+  }
+
+  mutating func insert(_ child: RankedChild) {
+    // The last block whose first rank is greater than the child's, or else the first block.
+    let index = max(0, blocks.partition { $0[0].rank > child.rank } - 1)
+    let offset = blocks[index].partition { $0.rank > child.rank }
+    blocks[index].insert(child, at: offset)
+    guard blocks[index].count > Self.limit else { return }
+    // At the front of the list, split off only one child: children mostly arrive in order, so they fill the new block
+    // and leave the other one full.
+    let middle = index == 0 ? 1 : Self.limit / 2
+    let upper = ContiguousArray(blocks[index][..<middle])
+    blocks[index].removeFirst(middle)
+    blocks.insert(upper, at: index)
+  }
+
+  mutating func remove(at rank: Rank) {
+    let index = blocks.partition { $0[0].rank >= rank } - 1
+    guard index >= 0 else { return }
+    let offset = blocks[index].partition { $0.rank > rank }
+    blocks[index].remove(at: offset)
+    merge(at: index)
+  }
+
+  /// Removes an empty block, or joins a block that has become small with its neighbour, so that there are few blocks.
+  private mutating func merge(at index: Int) {
+    if blocks[index].isEmpty {
+      blocks.remove(at: index)
+    } else if index > 0, blocks[index].count + blocks[index - 1].count <= Self.limit / 2 {
+      let joined = blocks.remove(at: index)
+      blocks[index - 1] += joined
+    }
+  }
+}
+
+extension ContiguousArray {
+  /// The number of elements at the front for which `belongsBefore` holds; the array must be ordered by it.
+  fileprivate func partition(_ belongsBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if belongsBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+/// A child that has a slot for one key.
+typealias RankedChild = (rank: Rank, node: Node)
+
+/// A child's place among the children of a node that have a slot for one key: ordered by the depth of the child's slot,
+/// then by the child's `sequence`. It fits into one word, because blocks of children are moved and compared at every
+/// change.
+///
+/// The depth has 20 bits: children that lead to entries more than a million levels down count as equally far. The
+/// sequence number has the other 44 bits, enough for the 17 million million children that one context can ever have.
+struct Rank: Comparable {
+  private let word: UInt64
+
+  private static var sequenceBits: UInt64 { 44 }
+  static var sequenceLimit: UInt64 { 1 << sequenceBits }
+
+  init(depth: UInt32, sequence: UInt64) {
+    word = min(UInt64(depth), UInt64.max >> Self.sequenceBits) << Self.sequenceBits | sequence
+  }
+
+  static func < (left: Rank, right: Rank) -> Bool { left.word < right.word }
+}
