@@ -94,8 +94,8 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Binds, with everything but the type of the dependency erased. Only the question whether there is metadata is compiled in clients, where the
-  /// answer is known; this serves the row "make a scope, bind 3, link 5, end it", by 1 %.
+  /// Binds, with everything but the type of the dependency erased. Only the question whether there is metadata is
+  /// compiled in clients, where the answer is known; this serves the row "make a scope, bind 3, link 5, end it", by 9 %.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
@@ -111,127 +111,6 @@ extension UDIContext {
     let isMulti = request.isMulti
     change { node, garbage in
       if let binding = binding.take() { node.bind(binding, moving: !isMulti, &garbage) }
-    }
-  }
-}
-
-/// What a caller of `bind` or `multiBind` passes, without its type, so that the work is compiled once.
-///
-/// The request does not hold the dependency; the caller holds it during the call.
-@usableFromInline
-struct BindRequest: ~Copyable {
-  let form: StoredForm
-  let type: Any.Type
-  let name: UDIName?
-  let site: CallSite
-  let metadata: Metadata?
-  let isMulti: Bool
-  let reach: Reach
-
-  /// The metadata of a registration. Few have any, so it is behind a reference, which is cheap to pass on when there is
-  /// none.
-  @usableFromInline
-  final class Metadata: Sendable {
-    let value: any Sendable
-    private init(_ value: any Sendable) { self.value = value }
-
-    @inlinable
-    @inline(__always)
-    static func of(_ value: (any Sendable)?) -> Metadata? {
-      // Checked before the value is taken out: even without a value, that would make a slow copy.
-      if case .none = value { return nil }
-      return box(value)
-    }
-
-    /// Does the same for a value that the compiler does not know, for which even the check would make a copy. This serves
-    /// the row "register 16 in a new context, each", by 5 %.
-    static func ifAny(_ value: borrowing (any Sendable)?) -> Metadata? {
-      // The last word is the metadata of the value's type, and 0 if there is no value (Type Layout, "Opaque Existential
-      // Containers", in the Swift repository: docs/ABI/TypeLayout.rst).
-      let isNil = unsafe withUnsafeBytes(of: value) { bytes in
-        unsafe bytes.load(fromByteOffset: bytes.count - MemoryLayout<UInt>.size, as: UInt.self) == 0
-      }
-      return isNil ? nil : box(copy value)
-    }
-
-    @usableFromInline
-    @inline(never)
-    static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0) } }
-  }
-
-  init(
-    _ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
-    _ isMulti: Bool, _ reach: Reach
-  ) {
-    self.form = form
-    self.type = type
-    self.name = name
-    self.metadata = metadata
-    self.site = site
-    self.isMulti = isMulti
-    self.reach = reach
-  }
-
-  /// Makes a request and passes it to `body`.
-  @inline(__always)
-  static func make<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing BindRequest) -> Void
-  ) {
-    reach.assertIsolation(type)
-    guard let form = StoredForm.of(dependency, as: type) else {
-      refuse(Swift.type(of: dependency as Any), type, site)
-    }
-    if type != Dependency.self { check(form, type, site) }
-    body(BindRequest(form, type, name, metadata, site, isMulti, reach))
-    withExtendedLifetime(dependency) {}
-  }
-
-  /// Stops the program if an instance is bound as a class that it is not an instance of. The compiler accepts that if
-  /// the class is given by a variable whose type is the metatype of a superclass.
-  @inline(never)
-  static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
-    form.borrowed.read { object in
-      if isInstance(type, object) { return }
-      fatalError(
-        """
-        \(site.fileID):\(site.line): the \(String(reflecting: Swift.type(of: object))) was bound or provided as \
-        \(String(reflecting: type)), but is not an instance of it.
-        """)
-    }
-  }
-
-  /// Stops the program because a value cannot be held weakly.
-  static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // Not a precondition, whose message is missing in release builds; and the place to name is the caller's, not this
-    // one.
-    fatalError(
-      """
-      \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
-      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For \
-      a value, register a provider, which makes or keeps it.
-      """)
-  }
-
-  /// Notifies an object's attachment that the object is bound, so that the binding goes at the very moment the object
-  /// does. Otherwise the binding would go when it is next touched.
-  ///
-  /// Objects that were ever attached, or have used a verb of their own, have done so already. This notifies the
-  /// attachments of all others, but only on the main actor: a conformance may be isolated to the main actor, and
-  /// calling it from elsewhere stops the program. If the cast fails, the only effect is that the binding goes
-  /// later.
-  func tellAttachment() {
-    guard UDIAttachment.areInUse else { return }
-    form.borrowed.read { object in
-      let identity = TypeToken.of(Swift.type(of: object)).identity
-      let membership = identity.read { $0.membership }
-      if membership == .plain { return }
-      let member = object as? any UDIObject
-      if membership == .unknown {
-        identity.read { $0.membership = member == nil ? .plain : .object }
-      }
-      guard let member, MainActorCheck.isOnMainActor else { return }
-      member._attachedContext.remember(owner: form.address)
     }
   }
 }

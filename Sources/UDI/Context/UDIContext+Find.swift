@@ -22,7 +22,7 @@ extension UDIContext {
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
-    change { node, _ in BreadthFirst(node).dropFirst().compactMap(\.node.context) }
+    change { node, _ in BreadthFirst(node).dropFirst().compactMap { $0.node.context } }
   }
 
   /// The root of the tree that contains this context: this context itself if it has no parent.

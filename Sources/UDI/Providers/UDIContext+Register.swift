@@ -208,11 +208,7 @@ extension UDIContext {
     let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
       // If the context has a parent, the parent knows it, and passes it on when the two part.
       if node.shared.parent == nil { node.remember(self) }
-      switch node.leftBySetUp(provider.key, &garbage) {
-      case .provider(let other): return (other, [])
-      case .binding: return (provider, [])
-      case nil: break
-      }
+      if let left = node.leftBySetUp(provider.key, &garbage) { return (left as? Provider ?? provider, []) }
       if node.treeLocked.isInert { return (provider, []) }
       prepare(&garbage)
       return (provider, node.register(provider, &garbage))

@@ -46,36 +46,32 @@
     }
   }
 
-  /// Makes a view's context, and holds it as long as SwiftUI keeps the view's state.
+  /// Makes a view's context, holds it as long as SwiftUI keeps the view's state, and removes it from the tree when this
+  /// object is released, on whatever thread that happens.
   @MainActor
   private final class ContextScopeOwner {
-    private var child: AttachedContext?
+    private var child: UDIContext?
 
     nonisolated init() {}
 
+    deinit { child?.removeFromParent() }
+
     func context(_ tag: String, below parent: UDIContext, _ setUp: @MainActor (UDIContext) -> Void) -> UDIContext {
-      if let context = child?.context {
+      if let child {
         // If the view has moved to another context, its own context moves along.
-        if context.parent != parent { try? parent.addChild(context) }
-        return context
+        if child.parent != parent { try? parent.addChild(child) }
+        return child
       }
       var number = 1
       while true {
         if let made = try? parent.makeScope(tag: number == 1 ? tag : "\(tag) \(number)") {
-          child = AttachedContext(context: made)
+          child = made
           setUp(made)
           return made
         }
         number += 1
       }
     }
-  }
-
-  /// Removes a context from the tree when this object is released, on whatever thread that happens.
-  private final class AttachedContext: Sendable {
-    let context: UDIContext
-    init(context: UDIContext) { self.context = context }
-    deinit { context.removeFromParent() }
   }
 
   // MARK: Dependencies of a view

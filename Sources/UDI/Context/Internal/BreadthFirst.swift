@@ -4,10 +4,7 @@
 /// `descendants`, snapshots, explanations and audits use it. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
   /// A node, and the position of its parent in the sequence; nil for the first node.
-  struct Element {
-    let node: Node
-    let parent: Int?
-  }
+  typealias Element = (node: Node, parent: Int?)
 
   /// The nodes that have been returned.
   private var nodes: ContiguousArray<Node> = []
@@ -38,7 +35,7 @@ struct BreadthFirst: Sequence, IteratorProtocol {
       rest -= 1
       nodes.append(start)
       child = start.treeLocked.firstChild
-      return Element(node: start, parent: nil)
+      return (start, parent: nil)
     }
     while true {
       while let node = child {
@@ -47,7 +44,7 @@ struct BreadthFirst: Sequence, IteratorProtocol {
         child = node.treeLocked.nextSibling
         if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
-        return Element(node: node, parent: parent)
+        return (node, parent)
       }
       parent += 1
       guard parent < nodes.count else { return nil }

@@ -12,9 +12,7 @@ extension Node {
       binding.isFromSetUp = true
     }
     let reference = Unretained(binding)
-    // Read for the first binding only: if several threads have scopes below one parent, the parent's memory moves from
-    // core to core. This serves the row "make a scope, bind 3, link 5, end it", by 1 %.
-    let expected = treeLocked.bindings.heldCount == 0 ? Int(shared.parent?.treeLocked.expectedKeys ?? 1) : 1
+    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     // Handed over to the dictionary, so that references to it are not counted up and down.
     let replaced = treeLocked.bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)

@@ -108,7 +108,7 @@ extension Node {
 
   var hasChildren: Bool { treeLocked.firstChild != nil }
 
-  private var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
+  var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
   /// Notes the context of a node that has, or gets, children or providers, and may later have no parent.
   func remember(_ context: UDIContext) {
@@ -118,7 +118,7 @@ extension Node {
   }
 
   /// Notes the context of a node that was just taken out of its parent, if it will be needed.
-  private func rememberWithoutParent(_ context: UDIContext) {
+  func rememberWithoutParent(_ context: UDIContext) {
     if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
   }
 
@@ -153,99 +153,9 @@ extension Node {
   var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
-// MARK: - The end of a context
-
-/// A teardown that a thread is running.
-struct Teardown {
-  let thread: UInt
-  /// Children of contexts that went away, to be released next.
-  var pending: [UDIContext] = []
-}
-
-extension Node {
-  /// Takes the node of a dying context out of everything that refers to it. Not to be called under a lock.
-  ///
-  /// Releasing a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
-  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which
-  /// releases them one after the other.
-  func dismantle() {
-    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
-    var storages: [DroppedStorage] = []
-    var isOutermost = false
-    Tree.change { garbage in
-      swap(&bindings, &self.treeLocked.bindings)
-      bindings.forEachEntry { entry in
-        entry.binding.node = nil
-        entry.binding.delist()
-      }
-      swap(&providers, &self.treeLocked.providers)
-      if let extras = treeLocked.extras { drop(extras, &garbage) }
-      if hasChildren { isOutermost = handOver(orphanChildren()) }
-      if hasHadChildren {
-        // Waits for lookups that climbed from a child before it was cut off.
-        lock.withLock { shared.slots = CompactTable() }
-      }
-      // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
-      // needs no lock.
-      if !providers.isEmpty { storages = drop(&providers, &garbage) }
-    }
-    bindings.releaseEntries()
-    _ = consume providers
-    for storage in storages { storage.reset() }
-    guard isOutermost else { return }
-    while let next = Self.nextPending(currentThread()) { _ = consume next }
-  }
-
-  /// Drops what only few contexts have.
-  private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
-    if let setUp = extras.setUp {
-      setUp.node = nil
-      garbage.add(setUp)
-    }
-    extras.setUp = nil
-    if treeLocked.isWatched { endWatching() }
-    if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
-  }
-
-  /// Hands children to the outermost teardown on this thread, which releases them.
-  ///
-  /// - Returns: Whether this teardown is the outermost one.
-  private func handOver(_ children: [UDIContext]) -> Bool {
-    let thread = currentThread()
-    if let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) {
-      unsafe Tree.teardowns[index].pending += children
-      return false
-    }
-    unsafe Tree.teardowns.append(Teardown(thread: thread, pending: children))
-    return true
-  }
-
-  private static func nextPending(_ thread: UInt) -> UDIContext? {
-    Tree.change { _ in
-      guard let index = unsafe Tree.teardowns.firstIndex(where: { $0.thread == thread }) else { return nil }
-      if let next = unsafe Tree.teardowns[index].pending.popLast() { return next }
-      unsafe Tree.teardowns.remove(at: index)
-      return nil
-    }
-  }
-
-  private func orphanChildren() -> [UDIContext] {
-    var children: [UDIContext] = []
-    forEachChild { child in
-      child.lock.withLock { child.shared.parent = nil }
-      child.treeLocked.hasLostParent = true
-      child.treeLocked.previousSibling = nil
-      child.treeLocked.nextSibling = nil
-      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-      if let context = child.treeLocked.heldContext.take() {
-        child.rememberWithoutParent(context)
-        children.append(context)
-      }
-    }
-    treeLocked.firstChild = nil
-    treeLocked.lastChild = nil
-    if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
-    return children.reversed()
-  }
+/// An entry in the table of a parent's children by tag.
+struct TaggedNode: CompactTableElement {
+  let node: Node
+  var key: String { node.tag }
+  static func hash(_ key: String) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
 }

@@ -2,55 +2,6 @@
 /// pass arguments to a factory, `nearestEntry` has to find it first. Lookups of all dependencies of a type are in
 /// `Node+LinkAll.swift`.
 
-/// What a lookup returns. It does not know the dependency's type, so that the work is compiled once; the verbs make a
-/// value of the type from it.
-enum LookupAnswer {
-  /// There is no live dependency.
-  case nothing
-  /// The value is in the memory that the caller gave.
-  case written
-  /// The object was found, and a cast makes the value: the stored form is not that of the requested type.
-  case object(AnyObject)
-  /// The entry was found. With no lock held, it has to make the value, take it out of its box, or say that this lookup
-  /// may not have it.
-  case provided(Entry)
-  /// What was found is dead, or may belong to another key. The caller looks up again, with no lock held.
-  case dead
-  /// A set-up block has to run first. The caller looks up again after that.
-  case setUpPending
-}
-
-/// What a lookup searches for: an id, and a test whether an entry with this id has the right key.
-protocol LookupKey {
-  var id: UInt64 { get }
-
-  /// Whether an entry with this id certainly has this key. Called under locks, so it must not call the user's code.
-  func isSurelyKey(of entry: Entry) -> Bool
-}
-
-/// A key whose id belongs to no other key: it has no name, or the caller holds its `KeyIdentity`.
-struct KnownKey: LookupKey {
-  let id: UInt64
-  @inline(__always) func isSurelyKey(of entry: Entry) -> Bool { true }
-}
-
-/// A key with a name, found by its hash, which another key may have as well.
-struct HashedKey: LookupKey {
-  let id: UInt64
-  private let typeID: UInt64
-  private let name: UDIName
-
-  @inline(__always)
-  init(_ type: TypeToken, _ name: UDIName) {
-    id = KeyIdentity.hashedID(type.id, name)
-    typeID = type.id
-    self.name = name
-  }
-
-  @inline(__always)
-  func isSurelyKey(of entry: Entry) -> Bool { entry.readKey { $0.isSurely(typeID, name) } }
-}
-
 extension Node {
   /// Looks up a dependency without a name.
   ///

@@ -1,3 +1,7 @@
+/// The contexts that a lookup passes by although their set-up is pending: this thread is running it, or would wait for
+/// ever. They are held, so that the memory of their nodes is not reused meanwhile.
+private typealias PassedBy = [Node: UDIContext]
+
 extension Node {
   /// Looks up after running the set-up blocks that the lookup reaches. Called with no lock held.
   ///
@@ -45,9 +49,9 @@ extension Node {
   private func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
     guard mustRunSetUps(search) else { return }
     let keys: SetUp.Keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
-    var passedBy = PassedBy()
+    var passedBy: PassedBy = [:]
     while let next = nextPending(context, search, for: key(), keys, passedBy) {
-      if !next.runSetUp() { passedBy.insert(next) }
+      if !next.runSetUp() { next.withNode { passedBy[$0] = next } }
     }
   }
 
@@ -80,11 +84,11 @@ extension Node {
         guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
         guard let slot, let answer = slot.element.state.best.read({ $0.node }) else { return contextOf(found.node) }
         // Within one context, the set-up comes first.
-        let place = PlaceBelow(node: answer, depth: slot.element.state.depth)
-        return found.node != answer && place.comesBefore(found) ? end : contextOf(found.node)
+        let place: Place = (answer, slot.element.state.depth)
+        return found.node != answer && Self.comes(place, before: found) ? end : contextOf(found.node)
       } alone: { node in
         SetUp.countStep()
-        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.contains(node),
+        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.keys.contains(node),
           let found = contextOf(node)
         {
           return found
@@ -95,24 +99,43 @@ extension Node {
   }
 
   /// The nearest pending set-up here or below. Called under the tree lock.
-  private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> PlaceBelow? {
-    var nearest: PlaceBelow?
+  private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> Place? {
+    var nearest: Place?
     for id in SetUp.Keys.ids where keys.contains(id) {
       guard let slot = shared.slots.find(id), let best = slot.element.state.best.read({ $0.node }) else { continue }
       SetUp.countStep()
-      var place = PlaceBelow(node: best, depth: slot.element.state.depth)
-      if passedBy.contains(best) {
+      var place: Place = (best, slot.element.state.depth)
+      if passedBy.keys.contains(best) {
         // This is rare, and then there are few: those that are running now.
         let all = bindings([id], .descendants)
         for _ in all { SetUp.countStep() }
-        guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.contains($0) }) else {
+        guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.keys.contains($0) })
+        else {
           continue
         }
-        place = PlaceBelow(node: other, depth: other.levels(below: self))
+        place = (other, other.levels(below: self))
       }
-      if nearest.map({ place.comesBefore($0) }) ?? true { nearest = place }
+      if nearest.map({ Self.comes(place, before: $0) }) ?? true { nearest = place }
     }
     return nearest
+  }
+
+  /// A node at or below the node where a lookup begins.
+  private typealias Place = (node: Node, depth: UInt32)
+
+  /// Whether a lookup reaches a place before another one: it is on a higher level or, on the same level, in the branch
+  /// that was added first. Called under the tree lock.
+  private static func comes(_ place: Place, before other: Place) -> Bool {
+    guard place.depth == other.depth else { return place.depth < other.depth }
+    var (left, right) = (place.node, other.node)
+    if left == right { return false }
+    // Climb until both are children of one parent. There is such a parent: at the latest, the node where the lookup
+    // begins.
+    while let leftParent = left.shared.parent, let rightParent = right.shared.parent, leftParent != rightParent {
+      SetUp.countStep()
+      (left, right) = (leftParent, rightParent)
+    }
+    return left.treeLocked.sequence < right.treeLocked.sequence
   }
 
   private func levels(below top: Node) -> UInt32 {
@@ -125,50 +148,7 @@ extension Node {
   }
 }
 
-/// A node at or below the node where a lookup begins.
-private struct PlaceBelow {
-  let node: Node
-  let depth: UInt32
-
-  /// Whether a lookup reaches this place before another one: it is on a higher level or, on the same level, in the
-  /// branch that was added first. Called under the tree lock.
-  func comesBefore(_ other: PlaceBelow) -> Bool {
-    guard depth == other.depth else { return depth < other.depth }
-    var (left, right) = (node, other.node)
-    if left == right { return false }
-    // Climb until both are children of one parent. There is such a parent: at the latest, the node where the lookup
-    // begins.
-    while let leftParent = left.shared.parent, let rightParent = right.shared.parent, leftParent != rightParent {
-      SetUp.countStep()
-      (left, right) = (leftParent, rightParent)
-    }
-    return left.treeLocked.sequence < right.treeLocked.sequence
-  }
-}
-
-/// The contexts that a lookup passes by although their set-up is pending: this thread is running it, or would wait for
-/// ever.
-private struct PassedBy {
-  // The contexts are held, so that the memory of their nodes is not reused meanwhile.
-  private var contexts: [UDIContext] = []
-  private var nodes: Set<Node> = []
-
-  mutating func insert(_ context: UDIContext) {
-    contexts.append(context)
-    context.withNode { _ = nodes.insert($0) }
-  }
-
-  func contains(_ node: Node) -> Bool { nodes.contains(node) }
-}
-
 // MARK: - Registrations that set-up blocks leave alone
-
-/// What a set-up block does not replace.
-enum LeftBySetUp {
-  case provider(Provider)
-  /// A live binding.
-  case binding
-}
 
 extension Node {
   /// Whether this thread is running a set-up block of this context. Used under the tree lock.
@@ -184,13 +164,13 @@ extension Node {
   /// If this thread is running a set-up block of this context: what the block must neither replace nor hide under a
   /// key, which is a provider or a live binding that none of the context's blocks registered. Called under the tree
   /// lock.
-  func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> LeftBySetUp? {
+  func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }
-    if let provider = provider(key.id), !provider.isFromSetUp { return .provider(provider) }
+    if let provider = provider(key.id), !provider.isFromSetUp { return provider }
     if let binding = heldBinding(key), !binding.isFromSetUp, let object = binding.object {
       Schedule.reached(.loadedToLook)
       garbage.add(object, of: binding)
-      return .binding
+      return binding
     }
     return nil
   }
@@ -208,32 +188,32 @@ extension UDIContext {
   ///
   /// - Returns: Whether a block has run.
   fileprivate func runSetUp() -> Bool {
-    enum Task {
-      case run(SetUp, SetUp.Block, SharedCreation)
-      case wait(Gate, SharedCreation)
-    }
     let resolution = PerThread.resolution
     var hasRun = false
-    while true {
-      let task = change { node, garbage -> Task? in
-        guard let setUp = node.treeLocked.extras?.setUp else { return nil }
-        if let running = setUp.running {
-          return (try? running.prepareToWait(resolution)).map { .wait($0, running) }
+    while let step = nextStepOfSetUp(resolution) {
+      step()
+      hasRun = true
+    }
+    return hasRun
+  }
+
+  /// What to do next, with no lock held: to run a block, or to wait while another thread runs one.
+  private func nextStepOfSetUp(_ resolution: Unretained<Resolution>) -> (() -> Void)? {
+    change { node, _ in
+      guard let setUp = node.treeLocked.extras?.setUp else { return nil }
+      if let running = setUp.running {
+        guard let gate = try? running.prepareToWait(resolution) else { return nil }
+        return {
+          gate.wait()
+          _ = running.takeOutcome(resolution)
         }
-        let begun = setUp.begin(isOnMainActor: MainActorCheck.isOnMainActor, resolution)
-        node.updateIndex(of: setUp)
-        return begun.map { .run(setUp, $0, $1) }
       }
-      switch task {
-      case nil: return hasRun
-      case .wait(let gate, let creation):
-        gate.wait()
-        _ = creation.takeOutcome(resolution)
-        hasRun = true
-      case .run(let setUp, let block, let creation):
+      let begun = setUp.begin(isOnMainActor: MainActorCheck.isOnMainActor, resolution)
+      node.updateIndex(of: setUp)
+      guard let (block, creation) = begun else { return nil }
+      return {
         resolution.read { $0.looking(block.comesFromLook) { block.body(self) } }
-        hasRun = true
-        change { node, garbage in
+        self.change { node, garbage in
           garbage.add(setUp)
           garbage.add(creation)
           let haveAllRun = setUp.end(creation)

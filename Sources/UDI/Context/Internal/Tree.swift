@@ -52,6 +52,9 @@
 /// for a lookup that had climbed to it before. An object's weak references are dead before its attachment is; whoever
 /// finds a dead binding first, a lookup or the attachment, withdraws it.
 enum Tree {
+  // The lock excludes overlapping accesses, so they are not checked. This serves the row "make a scope, bind 3, link 5,
+  // end it", by 12 %.
+
   static let lock = Lock()
 
   /// Guarded by `lock`, which excludes overlapping accesses: where each instance is bound, in any context.
@@ -68,8 +71,9 @@ enum Tree {
   /// Guarded by `lock`: how many overrides are in force.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
 
-  /// Guarded by `lock`: the teardowns in progress, see `Node.dismantle`.
-  @exclusivity(unchecked) nonisolated(unsafe) static var teardowns: [Teardown] = []
+  /// Guarded by `lock`: the threads that are dismantling contexts, with the children that they release next, see
+  /// `Node.dismantle`.
+  nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
 
   /// Makes a change: runs `body` under the tree lock, then releases what it has dropped.
   @inline(__always)
@@ -123,39 +127,5 @@ enum Tree {
   private static func handOver(_ present: Notifications, _ garbage: inout Garbage) {
     garbage.add(present)
     unsafe notifications = nil
-  }
-}
-
-/// What a change has dropped, and nobody may release before the lock has been given back.
-struct Garbage {
-  // Most changes drop at most one thing, which needs no array.
-  private var first: AnyObject?
-  private var rest: [AnyObject]?
-  /// What has to be released on the main actor.
-  private var mainActorObjects: [AnyObject]?
-
-  mutating func add(_ object: consuming AnyObject) {
-    if first == nil {
-      first = object
-    } else {
-      rest == nil ? rest = [object] : rest?.append(object)
-    }
-  }
-
-  /// Adds an object that was loaded from an entry only to look at it. If nobody else holds the object any more, it dies
-  /// when the garbage is released; so an object that is not `Sendable` is released on the main actor.
-  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
-
-  /// Adds an object with a reach; if that is the main actor, the object is released there.
-  mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
-    guard reach == .mainActor else { return add(object) }
-    if mainActorObjects == nil { mainActorObjects = [] }
-    mainActorObjects?.append(object)
-  }
-
-  mutating func release() {
-    first = nil
-    rest = nil
-    if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }

@@ -1,0 +1,71 @@
+/// The live dependencies that a lookup of all has found.
+///
+/// Loading a reference counts it. This count passes to the values that the caller makes of the references.
+final class FoundDependencies {
+  private enum Found {
+    case object(AnyObject, StoredForm, isExact: Bool)
+    /// The instance has to be made or taken out of its box.
+    case provided(Entry)
+  }
+
+  /// The last one first, so that each is taken out at the end. Unchecked, because only one call on one thread uses it.
+  /// This serves the row "linkAll of 1,000 spread over them, each", by 17 %.
+  @exclusivity(unchecked) private var rest: ContiguousArray<Found>
+  let count: Int
+  /// Whether a dead entry was withdrawn whose context has another entry for its key.
+  let hasUncovered: Bool
+  private let lookup: LookupForm
+
+  /// Loads the entries, and withdraws the dead ones. Called under the tree lock.
+  init(_ entries: ContiguousArray<Unretained<Entry>>, _ lookup: LookupForm, _ garbage: inout Garbage) {
+    var found: ContiguousArray<Found> = []
+    var hasUncovered = false
+    found.reserveCapacity(entries.count)
+    for entry in entries.reversed() {
+      if let next = entry.read({ Self.find($0, lookup, &hasUncovered, &garbage) }) { found.append(next) }
+    }
+    count = found.count
+    unsafe rest = found
+    self.hasUncovered = hasUncovered
+    self.lookup = lookup
+  }
+
+  private static func find(
+    _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
+  ) -> Found? {
+    // Checked before the object is loaded, because loading would hold it.
+    if entry.registered.isRefused(to: lookup.reach) { return nil }
+    switch entry.kind {
+    case .binding, .observed:
+      if let object = entry.object { return .object(object, entry.form, isExact: entry.registered.fits(lookup)) }
+      let node = entry.node
+      entry.withdraw(&garbage)
+      if node?.ownEntry(entry.keyID) != nil { hasUncovered = true }
+      return nil
+    case .owned:
+      guard let object = unsafe unsafeDowncast(entry, to: InstanceEntry.self).owned else { return nil }
+      return .object(object, entry.form, isExact: entry.registered.fits(lookup))
+    case .boxed, .provider, .graphProvider:
+      return .provided(entry)
+    case .setUp:
+      return nil
+    }
+  }
+
+  /// Takes out the next dependency, either as a value in `memory` or as an object that still has to be cast.
+  ///
+  /// - Parameter memory: Uninitialised memory for a value of the requested type.
+  func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    switch unsafe rest.popLast() {
+    case nil: return .nothing
+    case .object(let object, let form, isExact: true):
+      unsafe form.write(object, to: memory)
+      return .written
+    case .object(let object, _, isExact: false): return .object(object)
+    case .provided(let entry):
+      guard entry.kind == .graphProvider else { return .provided(entry) }
+      // An earlier one may have made the instance meanwhile.
+      return unsafe entry.answerFromGraph(lookup, into: memory)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// The bindings of one instance in all contexts: a list that runs through the bindings and is found by the object's
+/// address.
+///
+/// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first
+/// object stay in the list until somebody meets them. They do no harm there, because a dead binding is withdrawn
+/// whenever it is touched.
+struct InstanceChain: CompactTableElement {
+  /// The address. It is stored here too: in a large table, looking at the binding would mostly miss the cache.
+  let key: UInt
+  let first: Unretained<Binding>
+  static func hash(_ key: UInt) -> UInt { scrambled(key) }
+
+  /// Calls `body` with each binding at an address. Called under the tree lock.
+  static func bindings(at address: UInt, _ body: (Binding) -> Void) {
+    var next = unsafe Tree.instances.find(address)?.element.first
+    while let current = next {
+      // Read first, because `body` may withdraw the binding, which then is in the garbage, and so alive until the lock
+      // is given back.
+      next = current.read { $0.nextOfInstance }
+      current.read(body)
+    }
+  }
+}
+
+extension Binding {
+  /// Adds the binding to the lists that lead to it. Called under the tree lock.
+  ///
+  /// - Returns: Whether the instance has other bindings.
+  func enlist() -> Bool {
+    let address = form.address
+    let me = Unretained(self)
+    let hasOthers: Bool
+    if let found = unsafe Tree.instances.find(address) {
+      hasOthers = true
+      let second = found.element.first
+      nextOfInstance = second
+      second.object.previousOfInstance = me
+      found.element = InstanceChain(key: address, first: me)
+    } else {
+      hasOthers = false
+      unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
+    }
+    tellMaker { $0.didBind($1) }
+    return hasOthers
+  }
+
+  /// Takes the binding out of the lists that lead to it. Called under the tree lock.
+  func delist() {
+    if let previous = previousOfInstance {
+      previous.object.nextOfInstance = nextOfInstance
+    } else if let next = nextOfInstance {
+      if let found = unsafe Tree.instances.find(form.address) {
+        found.element = InstanceChain(key: form.address, first: next)
+      }
+    } else {
+      unsafe Tree.instances.remove(form.address)
+    }
+    nextOfInstance?.object.previousOfInstance = previousOfInstance
+    previousOfInstance = nil
+    nextOfInstance = nil
+    tellMaker { $0.didUnbind($1) }
+  }
+
+  /// Calls `body` with the object whose verb made the binding, if that is not the bound object itself.
+  private func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
+    guard binder == .other, let detailed = self as? DetailedBinding else { return }
+    detailed.maker?.read { body($0, detailed) }
+  }
+}

@@ -1,0 +1,84 @@
+/// The end of a context.
+extension Node {
+  /// Takes the node of a dying context out of everything that refers to it. Not to be called under a lock.
+  ///
+  /// Releasing a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
+  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which
+  /// releases them one after the other.
+  func dismantle() {
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
+    var storages: [DroppedStorage] = []
+    var isOutermost = false
+    Tree.change { garbage in
+      swap(&bindings, &self.treeLocked.bindings)
+      bindings.forEachEntry { entry in
+        entry.binding.node = nil
+        entry.binding.delist()
+      }
+      swap(&providers, &self.treeLocked.providers)
+      if let extras = treeLocked.extras { drop(extras, &garbage) }
+      if hasChildren { isOutermost = handOver(orphanChildren()) }
+      if hasHadChildren {
+        // Waits for lookups that climbed from a child before it was cut off.
+        lock.withLock { shared.slots = CompactTable() }
+      }
+      // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
+      // needs no lock.
+      if !providers.isEmpty { storages = drop(&providers, &garbage) }
+    }
+    bindings.releaseEntries()
+    _ = consume providers
+    for storage in storages { storage.reset() }
+    guard isOutermost else { return }
+    while let next = Self.nextPending(currentThread()) { _ = consume next }
+  }
+
+  /// Drops what only few contexts have.
+  private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
+    if let setUp = extras.setUp {
+      setUp.node = nil
+      garbage.add(setUp)
+    }
+    extras.setUp = nil
+    if treeLocked.isWatched { endWatching() }
+    if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
+  }
+
+  /// Hands children to the outermost teardown on this thread, which releases them.
+  ///
+  /// - Returns: Whether this teardown is the outermost one.
+  private func handOver(_ children: [UDIContext]) -> Bool {
+    let thread = currentThread()
+    let isOutermost = unsafe Tree.teardowns[thread] == nil
+    unsafe Tree.teardowns[thread, default: []] += children
+    return isOutermost
+  }
+
+  private static func nextPending(_ thread: UInt) -> UDIContext? {
+    Tree.change { _ in
+      if let next = unsafe Tree.teardowns[thread]?.popLast() { return next }
+      unsafe Tree.teardowns[thread] = nil
+      return nil
+    }
+  }
+
+  private func orphanChildren() -> [UDIContext] {
+    var children: [UDIContext] = []
+    forEachChild { child in
+      child.lock.withLock { child.shared.parent = nil }
+      child.treeLocked.hasLostParent = true
+      child.treeLocked.previousSibling = nil
+      child.treeLocked.nextSibling = nil
+      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
+      if let context = child.treeLocked.heldContext.take() {
+        child.rememberWithoutParent(context)
+        children.append(context)
+      }
+    }
+    treeLocked.firstChild = nil
+    treeLocked.lastChild = nil
+    if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
+    return children.reversed()
+  }
+}
