@@ -14,8 +14,10 @@ class Binding: Entry, @unchecked Sendable {
   final let binder: Binder
   /// Whether `multiBind` made it. Such a binding stays when the object is attached elsewhere.
   final let isMulti: Bool
-  @exclusivity(unchecked) private final var uncheckedPrevious: Unretained<Binding>?
-  @exclusivity(unchecked) private final var uncheckedNext: Unretained<Binding>?
+  /// The binding of the same instance that was made after this one.
+  final var previousOfInstance: Unretained<Binding>?
+  /// The binding of the same instance that was made before this one.
+  final var nextOfInstance: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
     if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: nil, &garbage) }
@@ -36,22 +38,6 @@ class Binding: Entry, @unchecked Sendable {
     super.init(
       .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
       request.site)
-  }
-}
-
-// MARK: - Guarded by the tree lock, which excludes overlapping accesses without a check of each
-
-extension Binding {
-  /// The binding of the same instance that was made after this one.
-  var previousOfInstance: Unretained<Binding>? {
-    get { unsafe uncheckedPrevious }
-    set { unsafe uncheckedPrevious = newValue }
-  }
-
-  /// The binding of the same instance that was made before this one.
-  var nextOfInstance: Unretained<Binding>? {
-    get { unsafe uncheckedNext }
-    set { unsafe uncheckedNext = newValue }
   }
 }
 

@@ -27,19 +27,24 @@ class Entry: WeakEntry, @unchecked Sendable {
   // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that the allocation
   // wastes nothing.
 
-  @exclusivity(unchecked) private final var uncheckedKind: Kind
+  /// What a lookup does with the entry. Set before the entry is in a slot.
+  final var kind: Kind
   /// The type and the reach that it was registered with.
   final let registered: EntryForm
-  @exclusivity(unchecked) private final var uncheckedIsFromSetUp = false
-  @exclusivity(unchecked) private final var uncheckedComesFromLook = false
-  @exclusivity(unchecked) private final var uncheckedSerial: UInt32 = 0
+  /// Whether a set-up block of its context registered it.
+  final var isFromSetUp = false
+  /// Whether a look for a watcher brought it into its context, see `ChangeKind`.
+  final var comesFromLook = false
+  /// Orders the entries of one context.
+  final var serial: UInt32 = 0
   final let heldKey: HeldKey
-  @exclusivity(unchecked) private final var uncheckedNode: Node?
+  /// The node that it is in; nil before it is added and after it is taken out.
+  final var node: Node?
   final let site: CallSite
 
   /// - Parameter form: The form of an object that is alive during the call. The entry refers to it only weakly.
   init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
-    unsafe uncheckedKind = kind
+    self.kind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
@@ -49,7 +54,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// Makes an entry that refers to no object weakly.
   init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite)
   {
-    unsafe uncheckedKind = kind
+    self.kind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
     self.site = site
@@ -70,37 +75,6 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// The key's id.
   final var keyID: UInt64 { heldKey.identity.read { $0.id } }
-
-  /// What a lookup does with the entry. Set before the entry is in a slot.
-  final var kind: Kind {
-    get { unsafe uncheckedKind }
-    set { unsafe uncheckedKind = newValue }
-  }
-
-  /// Orders the entries of one context. Used under the tree lock, which excludes overlapping accesses without a check
-  /// of each.
-  final var serial: UInt32 {
-    get { unsafe uncheckedSerial }
-    set { unsafe uncheckedSerial = newValue }
-  }
-
-  /// Whether a set-up block of its context registered it. Used under the tree lock.
-  final var isFromSetUp: Bool {
-    get { unsafe uncheckedIsFromSetUp }
-    set { unsafe uncheckedIsFromSetUp = newValue }
-  }
-
-  /// Whether a look for a watcher brought it into its context, see `ChangeKind`. Used under the tree lock.
-  final var comesFromLook: Bool {
-    get { unsafe uncheckedComesFromLook }
-    set { unsafe uncheckedComesFromLook = newValue }
-  }
-
-  /// The node that it is in; nil before it is added and after it is taken out. Used under the tree lock.
-  final var node: Node? {
-    get { unsafe uncheckedNode }
-    set { unsafe uncheckedNode = newValue }
-  }
 
   /// The name it is registered under.
   final var name: UDIName? { key.name }

@@ -125,6 +125,11 @@ struct Node: Hashable, @unchecked Sendable {
   func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
+extension Node: CustomReflectable {
+  /// An empty mirror: another one would take the memory for an object.
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 // MARK: - The parts
 
 extension Node {
