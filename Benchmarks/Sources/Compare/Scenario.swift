@@ -11,14 +11,12 @@ struct Scenario {
   let above: String?
   /// How often an operation may allocate; nil where that is not checked. Quick mode checks this, too.
   let mostAllocations: Double?
-  /// What quick mode checks instead, for a limit that does not hold yet, so that it gets no worse.
-  let mostAllocationsNow: Double?
   /// Runs the operations and returns the nanoseconds that they took, not counting preparation.
   let run: () -> Double
 
   init(
     _ name: String, limit: Double?, operations: Int, comparedWith: String? = nil, above: String? = nil,
-    allocatesNothing: Bool = false, mostAllocations: Double? = nil, mostAllocationsNow: Double? = nil,
+    allocatesNothing: Bool = false, mostAllocations: Double? = nil,
     run: @escaping () -> Double
   ) {
     self.name = name
@@ -27,7 +25,6 @@ struct Scenario {
     self.comparedWith = comparedWith
     self.above = above
     self.mostAllocations = allocatesNothing ? 0 : mostAllocations
-    self.mostAllocationsNow = mostAllocationsNow
     self.run = run
   }
 
@@ -35,12 +32,11 @@ struct Scenario {
   static func loop(
     _ name: String, limit: Double?, operations: Int = 20_000, perCall: Int = 1, comparedWith: String? = nil,
     above: String? = nil, allocatesNothing: Bool = false, mostAllocations: Double? = nil,
-    mostAllocationsNow: Double? = nil, _ body: @escaping (Int) -> Void
+    _ body: @escaping (Int) -> Void
   ) -> Scenario {
     Scenario(
       name, limit: limit, operations: operations * perCall, comparedWith: comparedWith, above: above,
-      allocatesNothing: allocatesNothing, mostAllocations: mostAllocations,
-      mostAllocationsNow: mostAllocationsNow
+      allocatesNothing: allocatesNothing, mostAllocations: mostAllocations
     ) {
       timed { body(operations) }
     }

@@ -41,8 +41,7 @@ var failures: [String] = []
 // What does not depend on the clock.
 let allocationCounts = scenarios.map { allocations(of: $0) }
 for (scenario, count) in zip(scenarios, allocationCounts) {
-  let limit = (quick ? scenario.mostAllocationsNow : nil) ?? scenario.mostAllocations ?? .infinity
-  guard count > limit else { continue }
+  guard let limit = scenario.mostAllocations, count > limit else { continue }
   failures.append("\(scenario.name): \(rounded(count)) allocations per operation")
 }
 let figures = words.isEmpty ? memoryFigures(plain) : []
