@@ -31,8 +31,8 @@ enum MainActorCheck {
     // actor, the runtime stops the program, so we write the message first.
     writeToStandardError(
       """
-      \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the main actor only. \
-      Make the type Sendable, or do this on the main actor.
+      \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the \
+      main actor only. Make the type Sendable, or do this on the main actor.
       """)
     MainActor.preconditionIsolated()
     return true

@@ -95,7 +95,8 @@ extension UDIContext {
 
 extension UDIContext {
   /// Binds, with everything but the type of the dependency erased. Only the question whether there is metadata is
-  /// compiled in clients, where the answer is known; this serves the row "make a scope, bind 3, link 5, end it", by 9 %.
+  /// compiled in clients, where the answer is known; this serves the row "make a scope, bind 3, link 5, end it", by
+  /// 9 %.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,

@@ -36,7 +36,7 @@ public struct Required<Dependency>: KeepingWrapper {
   @available(
     *, unavailable,
     message:
-      "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P { get throws { try context.require(P.self) } }`"
+      "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
   )
   public var wrappedValue: Dependency {
     get { preconditionFailure("unavailable") }

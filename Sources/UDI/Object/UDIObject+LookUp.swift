@@ -1,7 +1,7 @@
 /// From the typed verbs of objects to the untyped core.
 ///
-/// All memory here is that of an optional in a verb, and is used only during its call. Why it may be written without its
-/// type, `UDIContext+LookUp.swift` says.
+/// All memory here is that of an optional in a verb, and is used only during its call. Why it may be written without
+/// its type, `UDIContext+LookUp.swift` says.
 extension UDIObject {
   @inlinable
   @inline(__always)

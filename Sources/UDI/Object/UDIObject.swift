@@ -23,8 +23,8 @@
 /// attached to none.
 public protocol UDIObject: AnyObject {
   /// The object's attachment. Store it in a constant that is made with the object:
-  /// `let _attachedContext = UDIAttachment()`. If it is made later, as a `lazy` one is, a provider that makes the object
-  /// may not attach it.
+  /// `let _attachedContext = UDIAttachment()`. If it is made later, as a `lazy` one is, a provider that makes the
+  /// object may not attach it.
   var _attachedContext: UDIAttachment { get }
 
   /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.
@@ -84,8 +84,8 @@ extension UDIObject {
     guard attachment === _attachedContext else {
       fatalError(
         """
-        \(String(reflecting: type(of: self))) returns another attachment each time, so it would never be attached. Store one: \
-        `let _attachedContext = UDIAttachment()`
+        \(String(reflecting: type(of: self))) returns another attachment each time, so it would never be \
+        attached. Store one: `let _attachedContext = UDIAttachment()`
         """)
     }
     attachment.remember(owner: Unretained<AnyObject>(self).address)

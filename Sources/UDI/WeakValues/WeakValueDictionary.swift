@@ -31,8 +31,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   @safe
   private final class Storage {
     // This is a table, stored as the pointer that the table consists of. The compiler does not specialise a `deinit`,
-    // which would have to find out how to release a table, even an empty one. This serves the row "make a scope, bind 3,
-    // link 5, end it" of the benchmarks, by 5 %. Unchecked: the memory is reached only through a dictionary, and
+    // which would have to find out how to release a table, even an empty one. This serves the row "make a scope, bind
+    // 3, link 5, end it" of the benchmarks, by 5 %. Unchecked: the memory is reached only through a dictionary, and
     // exclusive access to the dictionary is already checked or known. This serves the rows that bind, by 11 %.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 

@@ -71,8 +71,8 @@ extension KeyIdentity {
 
 /// How an entry holds its key: it counts a reference only if the key has a name. A key without one is never freed.
 ///
-/// This serves the row "bind 16 fresh keys in a new context, each" of the benchmarks, by 2 %, and "make a scope, bind 3,
-/// link 5, end it", by 2 %.
+/// This serves the row "bind 16 fresh keys in a new context, each" of the benchmarks, by 2 %, and "make a scope, bind
+/// 3, link 5, end it", by 2 %.
 @safe
 struct HeldKey: ~Copyable {
   let identity: Unretained<KeyIdentity>

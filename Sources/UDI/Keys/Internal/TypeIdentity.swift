@@ -23,8 +23,8 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   private let knownMembership = Atomic<Membership>(.unknown)
   /// `String(reflecting:)` of the type. It is not stored, because the runtime keeps the text, too.
   // The identifier of a metatype is the metatype. The runtime's name is the same text as `String(reflecting:)`, which
-  // would first search all conformances of the program for another way in which the type describes itself. A type cannot
-  // have one.
+  // would first search all conformances of the program for another way in which the type describes itself. A type
+  // cannot have one.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
   /// Whether a class conforms to `UDIObject`, once that has been found out.

@@ -18,9 +18,9 @@ struct StoredForm {
   @usableFromInline let address: UInt
   /// The words behind it that matter: the second and third, or, if there is a three-word buffer, the fourth and fifth.
   @usableFromInline let words: (UInt, UInt)
-  /// The number of words of a value: one to three for a class or a class-bound protocol; four or five for a protocol that
-  /// is not class-bound, without a witness table, as `Any`, or with one. 0 if the form is incomplete: the recorded words
-  /// do not suffice to rebuild a value.
+  /// The number of words of a value: one to three for a class or a class-bound protocol; four or five for a protocol
+  /// that is not class-bound, without a witness table, as `Any`, or with one. 0 if the form is incomplete: the recorded
+  /// words do not suffice to rebuild a value.
   @usableFromInline let wordCount: UInt8
 
   @usableFromInline

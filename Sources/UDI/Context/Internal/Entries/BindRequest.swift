@@ -26,8 +26,8 @@ struct BindRequest: ~Copyable {
       return box(value)
     }
 
-    /// Does the same for a value that the compiler does not know, for which even the check would make a copy. This serves
-    /// the row "register 16 in a new context, each", by 5 %.
+    /// Does the same for a value that the compiler does not know, for which even the check would make a copy. This
+    /// serves the row "register 16 in a new context, each", by 5 %.
     static func ifAny(_ value: borrowing (any Sendable)?) -> Metadata? {
       // The last word is the metadata of the value's type, and 0 if there is no value (Type Layout, "Opaque Existential
       // Containers", in the Swift repository: docs/ABI/TypeLayout.rst).

@@ -67,8 +67,8 @@ extension Node {
 
   /// Looks up without changing anything and without calling the user's code, so it may run under an attachment's lock.
   ///
-  /// What `visit` says about searches is written out here, because the tree lock is not taken: a node's slot answers for
-  /// everything below it.
+  /// What `visit` says about searches is written out here, because the tree lock is not taken: a node's slot answers
+  /// for everything below it.
   ///
   /// - Returns: `dead` also for an entry that may have another key with the same id.
   @inline(__always)

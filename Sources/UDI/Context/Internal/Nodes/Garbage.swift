@@ -1,6 +1,7 @@
 /// What a change has dropped, and nobody may release before the lock has been given back.
 struct Garbage {
-  // Most changes drop at most one thing, which needs no array. This serves the row "bind a fresh key at depth 4", by 7 %.
+  // Most changes drop at most one thing, which needs no array. This serves the row "bind a fresh key at depth 4", by
+  // 7 %.
   private var first: AnyObject?
   private var rest: [AnyObject]?
   /// What has to be released on the main actor.

@@ -15,8 +15,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// it.
   private let memory: Unmanaged<Memory>
 
-  /// Its type gives pointers to the memory the unused bits of class references, which tell the cases of enums with nodes
-  /// apart (`RankedChildren`). There are no such objects.
+  /// Its type gives pointers to the memory the unused bits of class references, which tell the cases of enums with
+  /// nodes apart (`RankedChildren`). There are no such objects.
   private final class Memory {}
 
   /// What lookups read. Each use says `shared`, which means: written under the tree lock and the node's lock, except
