@@ -35,8 +35,7 @@ public struct Required<Dependency>: KeepingWrapper {
   /// Unavailable: the dependency comes from the object that the property is in.
   @available(
     *, unavailable,
-    message:
-      "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
+    message: "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
   )
   public var wrappedValue: Dependency {
     get { preconditionFailure("unavailable") }
