@@ -95,7 +95,13 @@ extension Node {
   /// The entries under any of several keys, in search order.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
-    visitAll(search, branch: { found = $0.entriesInBranch(keys) }, alone: { $0.collectOwn(keys, &found) })
+    visitAll(
+      search,
+      branch: { branch in
+        let entries = branch.entriesInBranch(keys)
+        if found.isEmpty { found = entries } else { found += entries }
+      },
+      alone: { $0.collectOwn(keys, &found) })
     return found
   }
 
