@@ -19,7 +19,7 @@ extension UDIContext {
   /// - Parameter modules: The modules. What a later one registers replaces what an earlier one registered under the
   ///   same key.
   public func install(_ modules: any UDIModule & Sendable...) {
-    for module in modules { install(module, .of(module, isSendable: true)) }
+    for module in modules { install(module, isSendable: true) }
   }
 
   /// Has modules that are not `Sendable` register what they offer, on the main actor; otherwise the same.
@@ -31,6 +31,6 @@ extension UDIContext {
   ///   same key.
   @preconcurrency @MainActor
   public func install(_ modules: any UDIModule...) {
-    for module in modules { install(module, .of(module, isSendable: false)) }
+    for module in modules { install(module, isSendable: false) }
   }
 }

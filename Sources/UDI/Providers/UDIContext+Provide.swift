@@ -26,13 +26,7 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      BindRequest.check(form, type, CallSite(fileID, line))
-    }
-    let provider = Factory(
-      type, name, .context, .ifAny(metadata), CallSite(fileID, line), .anywhere, .anywhere,
-      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
-    return .of(add(provider, Instance(value)), .anywhere)
+    provide(value, type, name, metadata, .anywhere, CallSite(fileID, line))
   }
 
   /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
@@ -52,14 +46,18 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
+    provide(value, type, name, metadata, .mainActor, CallSite(fileID, line))
+  }
+
+  private func provide<Dependency>(
+    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: borrowing (any Sendable)?,
+    _ reach: Reach, _ site: CallSite
+  ) -> UDIRegistration<Dependency> {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      BindRequest.check(form, type, CallSite(fileID, line))
+      BindRequest.check(form, type, site)
     }
-    let provider = Factory(
-      type, name, .context, .ifAny(metadata), CallSite(fileID, line), .mainActor, .mainActor,
-      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
-    return .of(add(provider, Instance(value)), .mainActor)
+    let provider = Factory(type, name, .context, .ifAny(metadata), site, reach, giving: value)
+    return .of(add(provider, Instance(value)), reach)
   }
 
   /// Registers a provider that has already made what it keeps.

@@ -3,12 +3,11 @@ extension UDIContext {
   /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` passes it on; contexts that exist
   /// already keep theirs.
   public var defaultLifetime: UDILifetime {
-    get { change { node, _ in node.treeLocked.extras?.defaultLifetime?.lifetime ?? .unique } }
+    get { change { node, _ in node.treeLocked.extras?.defaultLifetime ?? .unique } }
     set {
-      let new = DefaultLifetime(newValue)
       change { node, garbage in
-        if let old = node.treeLocked.extras?.defaultLifetime { garbage.add(old) }
-        node.treeLocked.ensureExtras().defaultLifetime = new
+        if let old = node.treeLocked.extras?.defaultLifetime { garbage.add(old.kind) }
+        node.treeLocked.ensureExtras().defaultLifetime = newValue
       }
     }
   }
@@ -80,12 +79,6 @@ extension UDIContext {
       for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
     }
   }
-}
-
-/// The default lifetime of a context. It is behind a reference because few contexts have one.
-final class DefaultLifetime: Sendable {
-  let lifetime: UDILifetime
-  init(_ lifetime: UDILifetime) { self.lifetime = lifetime }
 }
 
 // MARK: - Modules

@@ -47,12 +47,9 @@ extension UDIContext {
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(factory), factory.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, isolation)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate))
   }
 
   /// Registers a factory that needs no context; see
@@ -81,12 +78,9 @@ extension UDIContext {
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(factory), factory.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, isolation)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -105,13 +99,9 @@ extension UDIContext {
     _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(factory), factory.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, nil)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate))
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
@@ -125,13 +115,9 @@ extension UDIContext {
     _ factory: @escaping @isolated(any) () throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(factory), factory.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, nil)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate))
   }
 }
 
@@ -180,20 +166,8 @@ extension UDIContext {
 }
 
 extension UDIContext {
-  /// Registers a factory without its type.
-  func register(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ closures: consuming FactoryClosures
-  ) -> Provider {
-    let isolation =
-      reach == .anywhere && !closures.staysOnMainActor
-      ? Isolation.of(closures.actor, closures.completionActor, in: closures.caller, site)
-      : Isolation.onMainActor(closures.actor, closures.completionActor, site)
-    return add(
-      Factory(
-        type, name, lifetime, metadata, site, reach, isolation, closures.function, making: closures.type,
-        closures.complete))
-  }
+  /// Registers a factory, for all forms of `register`.
+  func register<Dependency>(_ factory: Factory) -> UDIRegistration<Dependency> { .of(add(factory), factory.reach) }
 
   /// Registers a provider.
   ///

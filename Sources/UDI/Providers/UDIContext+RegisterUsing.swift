@@ -42,12 +42,11 @@ extension UDIContext {
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .anywhere)), make.isolation,
-      Factory.completing(onCreate),
-      onCreate?.isolation, isolation)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .anywhere, in: isolation,
+        using: make,
+        onCreate))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -70,11 +69,11 @@ extension UDIContext {
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
-      Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .mainActor,
+        in: isolation, using: make,
+        onCreate))
   }
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not
@@ -89,12 +88,11 @@ extension UDIContext {
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
-    let closures = FactoryClosures(
-      Dependency.self, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), make.isolation,
-      Factory.completing(onCreate), onCreate?.isolation, nil, staysOnMainActor: true)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, parameters: .mainActor,
+        in: isolation, using: make,
+        onCreate))
   }
 }
 
@@ -104,44 +102,33 @@ func lookingUpParameters<Dependency, First, each More>(
 ) -> (UDIContext) throws -> Dependency? {
   let make = IsolatedFunction(make).isolationErased
   return { context in
-    var parameters = Parameters(context, reach)
-    let first = try parameters.next(First.self)
-    return try make(first, repeat parameters.next((each More).self))
+    var position = 0
+    func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
+      position += 1
+      return try context.parameter(type, at: position, reach)
+    }
+    let first = try next(First.self)
+    return try make(first, repeat try next((each More).self))
   }
 }
 
-/// The parameters of an initialiser, which are looked up one after the other.
-struct Parameters {
-  private let context: UDIContext
-  private let reach: Reach
-  /// The position of the parameter that was looked up last, counted from 1.
-  private var position = 0
-
-  init(_ context: UDIContext, _ reach: Reach) {
-    self.context = context
-    self.reach = reach
-  }
-
-  mutating func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
-    position += 1
-    if isOptional(type), let optional = type as? any OptionalParameter.Type,
-      let found = optional.lookUp(from: context, reach) as? Parameter
+extension UDIContext {
+  /// Looks up a parameter of an initialiser.
+  ///
+  /// - Parameter position: Counted from 1.
+  fileprivate func parameter<Parameter>(
+    _ type: Parameter.Type, at position: Int, _ reach: Reach
+  ) throws -> Parameter {
+    // This is checked first, because the cast looks for the type's conformances in the whole program.
+    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type,
+      let found = optional.lookUp(from: self, reach) as? Parameter
     {
       return found
     }
-    do { return try context.lookUpOrThrow(type, nil, reach, nil) } catch let missing as UDILinkError {
+    do { return try lookUpOrThrow(type, nil, reach, nil) } catch let missing as UDILinkError {
       throw missing.asked(asParameter: position)
     }
   }
-}
-
-/// Whether a type is an optional. This does not look for its conformances, because that would search those of the whole
-/// program.
-///
-/// The first word of a type's metadata is its kind: 514 for optionals (Type Metadata, "Common Metadata Layout", in the
-/// Swift repository: docs/ABI/TypeMetadata.rst).
-private func isOptional(_ type: Any.Type) -> Bool {
-  unsafe unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 514
 }
 
 /// An optional, as the type of a parameter that may be missing.

@@ -36,11 +36,9 @@ extension UDIContext {
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let closures = ArgumentClosures(
-      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
-      nil, nil, isolation)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, nil))
   }
 
   /// Registers a factory with arguments, and a closure that is called afterwards; see
@@ -72,11 +70,10 @@ extension UDIContext {
     @_inheritActorContext onCreate:
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
-    let closures = ArgumentClosures(
-      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
-      ArgumentFactory.completing(onCreate), onCreate.isolation, isolation)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, closures), .anywhere)
+    let onCreate = IsolatedBlock(onCreate)
+    return register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -94,12 +91,9 @@ extension UDIContext {
     line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
-    let closures = ArgumentClosures(
-      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
-      nil, nil, nil)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
+    register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, nil))
   }
 
   /// The same with a closure that is called afterwards.
@@ -112,21 +106,9 @@ extension UDIContext {
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void
   ) -> UDIRegistration<Dependency> {
-    Reach.mainActor.assertIsolation(type)
-    let closures = ArgumentClosures(
-      Dependency.self, ArgumentPack<First, repeat each More>.self, ArgumentFactory.writing(factory), factory.isolation,
-      ArgumentFactory.completing(onCreate), onCreate.isolation, nil)
-    return .of(
-      register(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, closures), .mainActor)
-  }
-}
-
-extension UDIContext {
-  /// Registers a factory with arguments, without its types.
-  private func register(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ closures: ArgumentClosures
-  ) -> Provider {
-    add(closures.provider(type, name, lifetime, metadata, site, reach))
+    let onCreate = IsolatedBlock(onCreate)
+    return register(
+      Factory(
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate))
   }
 }

@@ -35,13 +35,15 @@ public struct UDILifetime: Sendable {
   }
 
   /// The content of a lifetime. It is behind a reference, so that a lifetime takes each provider only one pointer.
-  private final class Kind: Sendable {
+  final class Kind: Sendable {
     let name: String
     let sharing: Sharing
     let makeStorage: (@Sendable () -> any UDIStorage)?
     let isBuiltIn: Bool
 
-    init(_ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil, isBuiltIn: Bool) {
+    fileprivate init(
+      _ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil, isBuiltIn: Bool
+    ) {
       self.name = name
       self.sharing = sharing
       self.makeStorage = makeStorage
@@ -49,7 +51,7 @@ public struct UDILifetime: Sendable {
     }
   }
 
-  private let kind: Kind
+  let kind: Kind
 
   private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
 

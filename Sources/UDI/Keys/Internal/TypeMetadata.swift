@@ -27,6 +27,9 @@ struct TypeMetadata {
     return kind == 0 || kind > 0x7ff || kind == 0x203 || kind == 0x305
   }
 
+  /// Whether the type is an optional.
+  var isOptional: Bool { kind == 0x202 }
+
   /// Whether no other type has the same text as this one. False if that is not known.
   ///
   /// The runtime makes one description for each set of protocols, and the text names all of them. But a composition may

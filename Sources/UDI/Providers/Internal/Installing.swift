@@ -1,56 +1,42 @@
-/// What makes a module the same as another one of its type.
+/// A module that is installed in a context, or is about to be.
 ///
 /// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is never held. Of such
 /// modules only class instances are compared, and only on the main actor: a module is compared only by a thread that
 /// installs a module of the same type.
-enum ModuleIdentity {
-  /// All modules of the type are the same.
-  case anyOfType
-  case instance(AnyObject)
-  case value(AnyHashable)
-
-  /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
-  /// - Returns: Nil if the module is different from all others.
-  static func of<Module: UDIModule>(_ module: Module, isSendable: Bool) -> ModuleIdentity? {
-    // Checked first, because a class may be `Hashable`, too: a weak reference is enough to recognise an instance,
-    // whereas a value has to be held.
-    if type(of: module as Any) is AnyClass { return .instance(module as AnyObject) }
-    if isSendable, let value = module as? any Hashable { return .value(AnyHashable(value)) }
-    return MemoryLayout<Module>.size == 0 ? .anyOfType : nil
-  }
-}
-
-/// A module that is installed in a context, or is about to be.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. A value is held only if it is `Sendable`.
   let type: ObjectIdentifier
   private weak let instance: AnyObject?
   let value: AnyHashable?
+  /// Whether all modules of the type are the same.
   private let isAnyOfType: Bool
   /// What other threads wait for while one installs it.
   fileprivate var creation: SharedCreation?
 
-  fileprivate init(_ type: Any.Type, _ identity: ModuleIdentity, _ creation: SharedCreation) {
-    self.type = ObjectIdentifier(type)
+  /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
+  /// - Returns: Nil if the module is different from all others.
+  init?<Module: UDIModule>(_ module: Module, isSendable: Bool, _ creation: SharedCreation) {
+    type = ObjectIdentifier(Swift.type(of: module))
     self.creation = creation
-    switch identity {
-    case .anyOfType: (instance, value, isAnyOfType) = (nil, nil, true)
-    case .instance(let object): (instance, value, isAnyOfType) = (object, nil, false)
-    case .value(let hashable): (instance, value, isAnyOfType) = (nil, hashable, false)
+    // Checked first, because a class may be `Hashable`, too: a weak reference is enough to recognise an instance,
+    // whereas a value has to be held.
+    if Swift.type(of: module as Any) is AnyClass {
+      (instance, value, isAnyOfType) = (module as AnyObject, nil, false)
+    } else if isSendable, let hashable = module as? any Hashable {
+      (instance, value, isAnyOfType) = (nil, AnyHashable(hashable), false)
+    } else if MemoryLayout<Module>.size == 0 {
+      (instance, value, isAnyOfType) = (nil, nil, true)
+    } else {
+      return nil
     }
   }
 
-  /// Whether it is the same module as another one of its type. Under the tree lock, so it never compares values, whose
-  /// `==` is user code.
-  fileprivate func isSame(as identity: ModuleIdentity, _ garbage: inout Garbage) -> Bool {
-    switch identity {
-    case .anyOfType: return isAnyOfType
-    case .instance(let object):
-      guard let instance else { return false }
-      garbage.add(instance)
-      return instance === object
-    case .value: return false
-    }
+  /// Whether a module of the same type, which the caller holds, is the same as this one. Under the tree lock, so it
+  /// never compares values, whose `==` is user code.
+  fileprivate func isSame(as new: InstalledModule, _ garbage: inout Garbage) -> Bool {
+    guard let instance else { return isAnyOfType && new.isAnyOfType }
+    garbage.add(instance)
+    return instance === new.instance
   }
 
   /// Whether it was an instance that has died, so that no module can be the same. Under the tree lock.
@@ -62,75 +48,59 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A module that a thread is installing in a context, and the default lifetime in force meanwhile.
-struct Installation {
-  let thread: Resolution
-  /// The context's default lifetime when the outermost `install` began.
-  let standard: DefaultLifetime?
-  var lifetime: DefaultLifetime?
-}
+/// A thread that is installing a module, the context's default lifetime when the thread's outermost `install` began,
+/// and the one in force for the module.
+typealias Installation = (thread: Resolution, standard: UDILifetime?, lifetime: UDILifetime?)
 
 extension UDIContext {
   /// Has a module register what it offers, unless the same one is installed already.
-  func install(_ module: any UDIModule, _ identity: ModuleIdentity?) {
+  ///
+  /// - Parameter isSendable: Whether the compiler knows the module to be `Sendable`.
+  func install(_ module: any UDIModule, isSendable: Bool) {
     PerThread.prepare()
     let thread = PerThread.resolution.object
-    var installed: InstalledModule?
-    if let identity {
-      installed = begin(type(of: module), identity, thread)
-      if installed == nil { return }
-    }
+    let creation = SharedCreation(maker: Unretained(thread))
+    let installed = InstalledModule(module, isSendable: isSendable, creation)
+    if let installed, !begin(installed, thread) { return }
     change { node, _ in node.beginInstalling(thread) }
     module.register(in: self)
     change { node, garbage in
       node.endInstalling(thread, &garbage)
-      guard let creation = installed?.creation else { return }
-      installed?.creation = nil
+      guard let installed else { return }
+      installed.creation = nil
       creation.end(.undecided)
-      garbage.add(creation)
     }
   }
 
   /// Notes that this thread installs a module, or waits until another thread has installed the same one.
   ///
-  /// - Returns: Nil if the same one is installed already, or if this thread is in the middle of installing it.
-  private func begin(_ type: Any.Type, _ identity: ModuleIdentity, _ thread: Resolution) -> InstalledModule? {
-    enum Step {
-      case install(InstalledModule)
-      case skip(InstalledModule)
-      case compare([InstalledModule])
-    }
-    let new = InstalledModule(type, identity, SharedCreation(maker: Unretained(thread)))
+  /// - Returns: False if the same one is installed already, or if this thread is in the middle of installing it.
+  private func begin(_ new: InstalledModule, _ thread: Resolution) -> Bool {
     var compared: [InstalledModule] = []
     while true {
-      let step = change { node, garbage -> Step in
+      // The same module, or those whose values have to be compared; otherwise the new module has been noted.
+      let (same, values) = change { node, garbage -> (InstalledModule?, [InstalledModule]) in
         let extras = node.treeLocked.ensureExtras()
         let others = extras.modules.filter { $0.type == new.type }
-        if let same = others.first(where: { $0.isSame(as: identity, &garbage) }) { return .skip(same) }
+        if let same = others.first(where: { $0.isSame(as: new, &garbage) }) { return (same, []) }
         // Values are compared by the user's `==`, so not under the lock.
         let values = others.filter { other in
           new.value != nil && other.value != nil && !compared.contains { $0 === other }
         }
-        guard values.isEmpty else { return .compare(values) }
+        guard values.isEmpty else { return (nil, values) }
         for gone in others where gone.isGone(&garbage) {
           garbage.add(gone)
           extras.modules.removeAll { $0 === gone }
         }
         extras.modules.append(new)
-        return .install(new)
+        return (nil, [])
       }
-      switch step {
-      case .install: return new
-      case .skip(let same):
+      if let same = same ?? values.first(where: { $0.value == new.value }) {
         wait(for: same, thread)
-        return nil
-      case .compare(let others):
-        if let same = others.first(where: { $0.value == new.value }) {
-          wait(for: same, thread)
-          return nil
-        }
-        compared += others
+        return false
       }
+      if values.isEmpty { return true }
+      compared += values
     }
   }
 
@@ -154,13 +124,9 @@ extension Node {
   /// Begins to install a module on a thread.
   fileprivate func beginInstalling(_ thread: Resolution) {
     let extras = treeLocked.ensureExtras()
-    let standard: DefaultLifetime?
-    if let outermost = extras.installations.first(where: { $0.thread === thread }) {
-      standard = outermost.standard
-    } else {
-      standard = extras.defaultLifetime
-    }
-    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
+    let outermost = extras.installations.first { $0.thread === thread }
+    let standard = outermost.map { $0.standard } ?? extras.defaultLifetime
+    extras.installations.append((thread, standard: standard, lifetime: standard))
   }
 
   /// Ends what `beginInstalling` began.
@@ -168,7 +134,7 @@ extension Node {
     let extras = treeLocked.ensureExtras()
     guard let index = extras.installations.lastIndex(where: { $0.thread === thread }) else { return }
     let ended = extras.installations.remove(at: index)
-    if let lifetime = ended.lifetime { garbage.add(lifetime) }
-    if let standard = ended.standard { garbage.add(standard) }
+    if let lifetime = ended.lifetime { garbage.add(lifetime.kind) }
+    if let standard = ended.standard { garbage.add(standard.kind) }
   }
 }

@@ -1,5 +1,5 @@
-/// What keeps an instance that was made. That is the provider itself, or an `InstanceCache` if there are arguments or if
-/// the instance goes into a user's storage.
+/// What keeps an instance that was made. That is the provider itself, or an `InstanceCache` if there are arguments or
+/// if the instance goes into a user's storage.
 protocol InstanceKeeper: AnyObject {
   var provider: Provider { get }
   /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.

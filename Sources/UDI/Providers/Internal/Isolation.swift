@@ -39,14 +39,26 @@ struct Isolation: Sendable {
     if let first, let second, first !== second {
       fatalError(
         """
-        \(site.fileID):\(site.line): the closures given here belong to two actors, \(describe(first)) and \(describe(second)). Both \
-        are called where the instance is made: write them for the same actor, or for none.
+        \(site.fileID):\(site.line): the closures given here belong to two actors, \(describe(first)) and \
+        \(describe(second)). Both are called where the instance is made: write them for the same actor, or for none.
         """)
     }
     guard let actor = first ?? second else {
       return caller != nil && caller === MainActor.shared ? .mainActor : .anywhere
     }
     return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
+  }
+
+  /// The isolation of a factory and of what is called after it.
+  ///
+  /// - Parameter reach: Where what the closures make and receive may be used.
+  /// - Precondition: The closures do not belong to two different actors; nor to another actor than the main actor, if
+  ///   what they make or receive stays on that.
+  @inline(__always)
+  static func of(
+    _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
+  ) -> Isolation {
+    reach == .anywhere ? of(factory, completion, in: caller, site) : onMainActor(factory, completion, site)
   }
 
   /// The isolation of a block that lookups run on their way, so that it must not wait for another actor: none, or the
@@ -59,8 +71,8 @@ struct Isolation: Sendable {
     guard actor === MainActor.shared else {
       fatalError(
         """
-        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it on their way and cannot wait for an actor. Write \
-        it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
+        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it on their way and cannot wait \
+        for an actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
     return .mainActor
@@ -74,8 +86,9 @@ struct Isolation: Sendable {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
         """
-        \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes something that is not \
-        Sendable and so stays on the main actor. Make the type Sendable, or write the closure in main-actor code.
+        \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes \
+        something that is not Sendable and so stays on the main actor. Make the type Sendable, or write the closure in \
+        main-actor code.
         """)
     }
     return .mainActor
@@ -142,6 +155,9 @@ struct IsolatedBlock<each Parameter> {
 
   @usableFromInline
   init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
+
+  /// The actor that the block belongs to, if any.
+  var actor: (any Actor)? { function.isolation }
 
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   @usableFromInline var isolationErased: (repeat each Parameter) -> Void {

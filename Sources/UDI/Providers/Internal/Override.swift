@@ -13,11 +13,9 @@ package final class Override: Sendable {
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, in context: UDIContext,
     _ fileID: StaticString, _ line: UInt
   ) {
-    if !isSendable { Reach.mainActor.assertIsolation(type) }
     self.context = context
     let provider = Factory(
-      type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, .anywhere,
-      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+      type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
       guard !node.treeLocked.isInert else { return }

@@ -26,8 +26,8 @@ enum PerThread {
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// What the calling thread is making. It lives as long as the thread. Use this only if there is a provider or a set-up block, which the caller has
-  /// found while holding a lock.
+  /// What the calling thread is making. It lives as long as the thread. Use this only if there is a provider or a
+  /// set-up block, which the caller has found while holding a lock.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {

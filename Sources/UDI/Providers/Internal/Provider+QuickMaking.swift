@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The quick way to make an instance. It does the same as `make` (see `Provider+Making.swift`) for what is made at every
-/// link, but the factory writes the instance directly to where the lookup wants it. It serves the rows
+/// The quick way to make an instance. It does the same as `make` (see `Provider+Making.swift`) for what is made at
+/// every link, but the factory writes the instance directly to where the lookup wants it. It serves the rows
 /// ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of 21 links, 9 instances"
 /// of the benchmarks.
 extension Entry {
@@ -39,7 +39,7 @@ extension Entry {
 }
 
 extension Provider {
-  /// Makes an instance from arguments, if this is an `ArgumentFactory` of this very type that makes one at every link.
+  /// Makes an instance from arguments, if this is a `Factory` of this very type that makes one at every link.
   ///
   /// - Parameter arguments: They are `Sendable`, unless the factory was not promised that.
   /// - Returns: False if it is not: the caller has to call `obtain`.
@@ -47,7 +47,7 @@ extension Provider {
   final func makeQuickly(
     for context: UDIContext, _ type: Any.Type, _ arguments: Arguments, isFresh: Bool, into memory: InstanceMemory
   ) throws -> Bool {
-    guard isQuick, sharing == .unique, madeType == type, let factory = self as? ArgumentFactory,
+    guard isQuick, sharing == .unique, madeType == type, wanted != nil, let factory = self as? Factory,
       !isIsolated || isolation.isHere
     else {
       return false
@@ -84,8 +84,8 @@ extension Provider {
     try _openExistential(type, do: finish)
   }
 
-  /// Ends a call that has made an instance, if its class is that of the previous one and takes no part in the tree. This
-  /// is the most frequent case.
+  /// Ends a call that has made an instance, if its class is that of the previous one and takes no part in the tree.
+  /// This is the most frequent case.
   ///
   /// - Parameter memory: Memory that holds the instance, or nil.
   /// - Returns: Whether this was such an instance.

@@ -35,8 +35,8 @@ class Provider: Entry, @unchecked Sendable {
   let isIsolated: Bool
   /// Whether there is something to call at the end of the outermost link.
   let completes: Bool
-  /// Whether it is a `Factory`, which writes what it makes to where a lookup wants it.
-  let isFactory: Bool
+  /// Whether it is a `Factory` that takes no arguments: a lookup has it write what it makes to where it is wanted.
+  let isSimpleFactory: Bool
   private let usesDefaultLifetime: Bool
   /// What the factory did last.
   enum Outcome: UInt8, AtomicRepresentable {
@@ -78,7 +78,7 @@ class Provider: Entry, @unchecked Sendable {
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
-    isFactory: Bool = false
+    isSimpleFactory: Bool = false
   ) {
     PerThread.prepare()
     let token = TypeToken.of(type)
@@ -88,7 +88,7 @@ class Provider: Entry, @unchecked Sendable {
     unsafe uncheckedLifetime = lifetime
     isIsolated = isolation.actor != nil
     self.completes = completes
-    self.isFactory = isFactory
+    self.isSimpleFactory = isSimpleFactory
     options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
     super.init(
       .provider, without: .none, key: .of(token.identity, name), isExact: token.isExact, reach, site)
@@ -215,11 +215,11 @@ extension Provider {
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.treeLocked.extras?.defaultLifetime {
-      unsafe uncheckedLifetime = standard.lifetime
+      unsafe uncheckedLifetime = standard
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
-    if sharing == .graph, isFactory { kind = .graphProvider }
+    if sharing == .graph, isSimpleFactory { kind = .graphProvider }
     // What it kept before it was registered comes along.
     comesFromLook = Tree.isLooking
     if hasMade {

@@ -41,8 +41,8 @@ final class SharedCreation: @unchecked Sendable {
     self.maker = maker
   }
 
-  /// Begins the creation of an instance: a new one, or one that has ended and that nobody has waited for. Under the tree
-  /// lock.
+  /// Begins the creation of an instance: a new one, or one that has ended and that nobody has waited for. Under the
+  /// tree lock.
   func begin(_ provider: Provider) {
     self.provider = Unretained(provider)
     reach = provider.reach

@@ -90,11 +90,12 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// - Returns: Nil if the entry has left its context meanwhile; the caller looks up again.
   func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
-  /// Whether the entry is a `Factory` for exactly this type, which writes the instance directly to the lookup's memory.
+  /// Whether the entry is a `Factory` of exactly this type that takes no arguments, so that it writes the instance
+  /// directly to the memory of the lookup.
   final func isFactory(of type: Any.Type) -> Bool {
     guard kind.rawValue >= Kind.provider.rawValue else { return false }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    return provider.isFactory && provider.madeType == type
+    return provider.isSimpleFactory && provider.madeType == type
   }
 
   /// Whether its instances were made as exactly this type.

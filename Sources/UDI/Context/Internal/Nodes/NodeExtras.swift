@@ -1,6 +1,6 @@
 /// What only few contexts have: behind a reference, so that all other nodes are small. Guarded by the tree lock.
 final class NodeExtras {
-  private var ownDefaultLifetime: DefaultLifetime?
+  private var ownDefaultLifetime: UDILifetime?
   /// The modules that are being installed. The innermost one of each thread comes last among the thread's.
   var installations: [Installation] = []
   /// The modules that are installed.
@@ -22,7 +22,7 @@ final class NodeExtras {
 
   /// The lifetime of what is registered without one; nil for `.unique`. While a thread installs a module, it has a
   /// default of its own.
-  var defaultLifetime: DefaultLifetime? {
+  var defaultLifetime: UDILifetime? {
     get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
     set {
       if let index = installation { installations[index].lifetime = newValue } else { ownDefaultLifetime = newValue }

@@ -1,0 +1,90 @@
+/// From what the verbs are given, with its types, to factories without.
+extension Factory {
+  // Some parameters are `__shared`, because an initialiser would otherwise get them counted once more. This serves the
+  // row "register 16 in a new context, each", by a twentieth. The compiler (Swift 6.3) crashes if they are `borrowing`.
+
+  /// A factory that needs no context.
+  ///
+  /// - Parameter caller: The actor in whose code the verb was called.
+  convenience init<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ factory: __shared @escaping @isolated(any) () throws -> Dependency?,
+    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+  ) {
+    self.init(
+      type, name, lifetime, metadata, site, reach,
+      .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
+      making: Dependency.self, Self.completion(complete))
+  }
+
+  /// A factory that takes a context.
+  convenience init<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ factory: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?,
+    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+  ) {
+    self.init(
+      type, name, lifetime, metadata, site, reach,
+      .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
+      making: Dependency.self, Self.completion(complete))
+  }
+
+  /// A factory that takes a context and arguments.
+  convenience init<Dependency, First, each More>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
+    _ complete: IsolatedBlock<UDIContext, Dependency, First, repeat each More>?
+  ) {
+    let completion = complete.map { complete -> Completion in
+      let plain = complete.isolationErased
+      return { context, instance, arguments in
+        guard let arguments, let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+        let pack = arguments.readAgain(as: ArgumentPack<First, repeat each More>.self)
+        plain(context, dependency, pack.first, repeat each pack.more)
+      }
+    }
+    self.init(
+      type, name, lifetime, metadata, site, reach, .of(factory.isolation, complete?.actor, reach, in: caller, site),
+      FactoryFunction(factory), making: Dependency.self, wanted: ArgumentPack<First, repeat each More>.self, completion)
+  }
+
+  /// An initialiser whose parameters are looked up.
+  ///
+  /// - Parameter parameters: The reach of these lookups: something `Sendable` may be made from what is not.
+  convenience init<Dependency, First, each More>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ reach: Reach, parameters: Reach, in caller: __shared (any Actor)?,
+    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
+    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+  ) {
+    self.init(
+      type, name, lifetime, metadata, site, reach,
+      .of(make.isolation, complete?.isolation, parameters, in: caller, site),
+      FactoryFunction(erased: lookingUpParameters(of: make, parameters)), making: Dependency.self,
+      Self.completion(complete))
+  }
+
+  /// Something that exists already, in place of what a factory would make.
+  convenience init<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ reach: Reach, giving value: Dependency
+  ) {
+    self.init(
+      type, name, lifetime, metadata, site, reach, reach == .anywhere ? .anywhere : .mainActor,
+      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+  }
+
+  /// What is called at the end, without its type.
+  private static func completion<Dependency>(
+    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+  ) -> Completion? {
+    guard let complete else { return nil }
+    let plain = IsolatedBlock(complete).isolationErased
+    return { context, instance, _ in
+      if let dependency = instance.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+/// A factory without its types and its isolation. To be called only where `Isolation.isHere` permits it.
+///
+/// It keeps the function itself, and not a closure around it. That serves the row "register 16 in a new context, each"
+/// of the benchmarks, and saves memory for each registration.
+///
+/// Marked safe, although it casts functions. A function is cast back to one that returns the same optional, or plain
+/// words of the same size. It writes its result to where the caller wants it, as all functions with a generic result
+/// do, so it does not matter how that is spelled. An isolated function is called like one that is not: its actor is
+/// part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+@safe
+struct FactoryFunction {
+  /// Has a factory make an instance from arguments, and writes the instance or nil to memory.
+  typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
+
+  private let function: Returning<Void>
+  private let takesContext: Bool
+  /// How many words the function returns, if they are a reference to a class instance or nil; otherwise 0.
+  private let words: UInt8
+
+  // Functions are cast inside a struct, because a function that is cast alone is wrapped first. The first two structs
+  // are generic over the instance's type: if they were generic over the result's type, the metadata of that optional
+  // would be looked up for each registration. This serves the row "register 16 in a new context, each", by a tenth.
+
+  private struct Making<Dependency> {
+    let function: @isolated(any) () throws -> Dependency?
+  }
+  private struct MakingInContext<Dependency> {
+    let function: @isolated(any) (UDIContext) throws -> Dependency?
+  }
+  private struct Returning<Result> {
+    let function: () throws -> Result
+  }
+  private struct ReturningInContext<Result> {
+    let function: (UDIContext) throws -> Result
+  }
+  private struct Writing {
+    let function: Write
+  }
+
+  init<Dependency>(_ make: @escaping @isolated(any) () throws -> Dependency?) {
+    function = unsafe unsafeBitCast(Making(function: make), to: Returning<Void>.self)
+    takesContext = false
+    words = Self.words(of: Dependency.self)
+  }
+
+  init<Dependency>(_ make: @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
+    function = unsafe unsafeBitCast(MakingInContext(function: make), to: Returning<Void>.self)
+    takesContext = true
+    words = Self.words(of: Dependency.self)
+  }
+
+  init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
+    function = unsafe unsafeBitCast(ReturningInContext(function: make), to: Returning<Void>.self)
+    takesContext = true
+    words = Self.words(of: Dependency.self)
+  }
+
+  /// A factory that takes arguments: call it only with them.
+  init<Dependency, First, each More>(
+    _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+  ) {
+    let make = IsolatedFunction(make).isolationErased
+    let write: Write = { context, arguments, memory in
+      let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
+      let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
+    }
+    function = unsafe unsafeBitCast(Writing(function: write), to: Returning<Void>.self)
+    takesContext = true
+    words = 0
+  }
+
+  private static func words<Dependency>(of type: Dependency.Type) -> UInt8 {
+    TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
+  }
+
+  /// Calls a factory that takes no arguments, and writes what it returns to memory.
+  ///
+  /// - Parameter type: The type that the factory makes.
+  @inline(__always)
+  func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
+    // For a reference, the metadata of the optional is not needed. That serves the figures "start" and
+    // "made, bytes a type" of `Benchmarks/cost`.
+    switch words {
+    case 1: try call(context, returning: UInt.self, memory)
+    case 2: try call(context, returning: (UInt, UInt).self, memory)
+    case 3: try call(context, returning: (UInt, UInt, UInt).self, memory)
+    default:
+      func call<Dependency>(making: Dependency.Type) throws {
+        try self.call(context, returning: Dependency?.self, memory)
+      }
+      try _openExistential(type, do: call)
+    }
+  }
+
+  @inline(__always)
+  private func call<Result>(_ context: UDIContext, returning: Result.Type, _ memory: InstanceMemory) throws {
+    let pointer = unsafe memory.address.assumingMemoryBound(to: Result.self)
+    if takesContext {
+      let typed = unsafe unsafeBitCast(function, to: ReturningInContext<Result>.self)
+      unsafe pointer.initialize(to: try typed.function(context))
+    } else {
+      let typed = unsafe unsafeBitCast(function, to: Returning<Result>.self)
+      unsafe pointer.initialize(to: try typed.function())
+    }
+  }
+
+  /// Calls a factory that takes arguments, and writes what it returns to memory.
+  func call(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
+    try unsafe unsafeBitCast(function, to: Writing.self).function(context, arguments, memory)
+  }
+}

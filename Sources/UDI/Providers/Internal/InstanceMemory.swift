@@ -1,0 +1,85 @@
+/// Memory for an optional of the type that a factory makes. It exists during the call that gets it. A lookup passes
+/// memory that holds nil; `Factory.make` passes raw memory, which the factory initialises before anybody else uses it.
+///
+/// Marked safe, because it is only made from an optional that lives during the call, and whoever writes or reads it
+/// knows its type: a lookup asks a `Factory` only for the type that the provider is registered as
+/// (`Entry.isFactory(of:)`, and `makeQuickly` for one with arguments). That type is the one that the factory makes, or
+/// a subclass of it. In the second case `check` makes sure that the instance is of the subclass; the
+/// optionals of both classes are one reference.
+@safe
+struct InstanceMemory {
+  let address: UnsafeMutableRawPointer
+
+  @unsafe
+  init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
+
+  @unsafe
+  init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
+
+  /// Writes an instance or nil.
+  ///
+  /// - Returns: Whether there is an instance.
+  @discardableResult
+  func write<Dependency>(_ instance: Dependency?) -> Bool {
+    let isThere = if case .some = instance { true } else { false }
+    unsafe address.assumingMemoryBound(to: Dependency?.self).pointee = instance
+    return isThere
+  }
+
+  /// Writes an instance, with a cast if necessary.
+  ///
+  /// - Returns: Whether the instance is of the type.
+  func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
+    // The same way as a lookup writes what is bound. This serves the row ".context with one argument, already made":
+    // the other way looks up the metadata of the type's optional.
+    if isExact, !instance.isBox, instance.form.isComplete {
+      unsafe instance.write(to: address)
+      return true
+    }
+    func write<Dependency>(_ type: Dependency.Type) -> Bool { self.write(instance.value(as: type, isExact: isExact)) }
+    return _openExistential(type, do: write)
+  }
+
+  /// Moves what has been written out of the memory.
+  func take<Dependency>(as type: Dependency.Type) -> Instance? {
+    guard TypeToken.of(type).holdsReferences else { return takeValue(as: type) }
+    // The first word is a reference or nil.
+    guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
+    let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
+    return unsafe Instance(
+      object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
+  }
+
+  // A function of its own: for a reference, the metadata of the optional is not needed.
+  @inline(never)
+  private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
+    unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
+  }
+
+  /// Writes an object, if it is an instance of the type.
+  ///
+  /// - Returns: Whether it is.
+  func write(_ object: AnyObject, as type: Any.Type) -> Bool {
+    func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
+    return _openExistential(type, do: cast)
+  }
+
+  /// Takes back what was written, if it is not an instance of a subclass.
+  ///
+  /// - Parameters:
+  ///   - made: The type that the factory makes.
+  ///   - type: The subclass that the factory is registered as.
+  /// - Throws: `ProviderFailure.notConvertible` if the instance was taken back.
+  func check(of made: Any.Type, as type: Any.Type) throws {
+    func isOther<Actual>(_ made: Actual.Type) -> Bool {
+      guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }
+      return !write(Actual?.none)
+    }
+    if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
+  }
+
+  /// What has been written.
+  func read<Dependency>(as type: Dependency.Type) -> Dependency? {
+    unsafe address.assumingMemoryBound(to: Dependency?.self).pointee
+  }
+}
