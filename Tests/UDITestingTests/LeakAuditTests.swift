@@ -127,6 +127,19 @@ struct LeakAuditTests {
     #expect(leaks { AppContext.bind(special, as: Special.self) }.count == 1)
   }
 
+  @Test("A context that lost its parent before the operation is known to be alive, whatever was registered in it")
+  func contextsWithoutParent() throws {
+    let outside = Locked<any AnyObject & Sendable>([])
+    let child = try AppContext.makeChild(tag: "child")
+    child.register((any Clock).self, lifetime: .context) { TickingClock() }
+    AppContext.removeChild(child)
+    let found = leaks {
+      if let clock = child.link((any Clock).self) as? TickingClock { outside.add(clock) }
+    }
+    #expect(found.map { $0.registrations.map(\.isContextAlive) } == [[true]])
+    withExtendedLifetime((outside, child)) {}
+  }
+
   @Test("A thousand leaks are told in no time, and an override is none")
   func many() {
     let kept = Locked<Basket>([])

@@ -56,6 +56,8 @@ extension InstanceKeeper {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
+      // So that an audit knows it: a context without a parent need not be noted (`Node.rememberWithoutParent`).
+      if BindingAudit.isOn { node.remember(owner) }
       let new = resolution.read { $0.beginCreation(provider) }
       creation = new
       return .make(owner, new)
