@@ -77,6 +77,34 @@ import UDI
     }
   }
 
+  #if DEBUG
+    /// Who waits for something that turns out to be part of a cycle gets a path that begins with what it asked for.
+    @Test func whoWaitsForACycleGetsAPathOfItsOwn() {
+      let (begun, waits) = (Meeting(2), Meeting(2))
+      context.register((any Beta).self, lifetime: .context) { context in
+        Made(parts: [try context.require((any Alpha).self)])
+      }
+      context.register((any Alpha).self, lifetime: .context) { context in
+        begun.arrive()
+        waits.arrive()
+        return Made(parts: [try context.require((any Beta).self)])
+      }
+      onThreads([
+        {
+          let error = #expect(throws: UDILinkError.self) { try context.require((any Beta).self) }
+          #expect(error?.cause == .cycle(["UDITests.Beta", "UDITests.Alpha", "UDITests.Beta"]))
+        },
+        {
+          begun.arrive()
+          let error = #expect(throws: UDILinkError.self) {
+            try Schedule.following({ if $0 == .waits { waits.arrive() } }) { try context.require((any Alpha).self) }
+          }
+          #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
+        },
+      ])
+    }
+  #endif
+
   @Test func deepNestingWithOtherArgumentsIsNoCycle() throws {
     context.register((any Alpha).self) { (context, depth: Int) in
       Made("\(depth)", parts: depth == 0 ? [] : [try context.require((any Alpha).self, with: depth - 1)])

@@ -157,6 +157,24 @@ import UDI
     #expect(complaints.first?.message.contains("UDITests.Beta needs it.") == true)
   }
 
+  /// Once a class is known, what a factory returns is not examined any more; but nil is.
+  @Test(arguments: [UDILifetime.unique, .graph]) func nilAfterAnInstance(_ lifetime: UDILifetime) {
+    let calls = Tally()
+    context.register(Made.self, lifetime: lifetime) { () throws -> Made? in
+      calls.add()
+      switch calls.count % 3 {
+      case 0: throw OutOfOrder()
+      case 1: return Made()
+      default: return nil
+      }
+    }
+    for _ in 0..<3 {
+      #expect(context.link(Made.self) != nil)
+      #expect(context.link(Made.self) == nil)
+      #expect(MisuseLog.during { context.link(Made.self) }.0 == nil)
+    }
+  }
+
   @Test func whatAMissSays() throws {
     func reason(_ body: () throws -> Any) -> String {
       do {
@@ -225,6 +243,29 @@ import UDI
     context.register(Made.self) { Made() }.implements((any Beta).self)
     context.register(Made.self) { Made() }
     #expect(context.link((any Beta).self) == nil)
+  }
+
+  @Test func aProviderThatServesOtherTypesGoesWithItsContext() {
+    let (census, factories) = (Census(), Census())
+    do {
+      let context = UDIContext(tag: "brief")
+      let held = Made("held by the factory", factories)
+      context.register(Made.self, lifetime: .context) {
+        withExtendedLifetime(held) { Made("a", census) }
+      }.implements((any Alpha).self) { $0 }.implements((any Beta).self) { $0 }
+      #expect(context.link((any Alpha).self) === context.link((any Beta).self))
+    }
+    #expect(census.alive == 0 && factories.alive == 0)
+  }
+
+  /// A fresh instance is converted, although there is a conversion of the one that is kept.
+  @Test func aFreshInstanceIsConvertedToo() {
+    context.register(Made.self, lifetime: .context) { Made() }.implements(Wrapper.self) { Wrapper($0) }
+    let kept = context.link(Wrapper.self)
+    #expect(kept?.made === context.link(Made.self))
+    let fresh = context.link(Wrapper.self, fresh: true)
+    #expect(fresh !== kept && fresh?.made !== kept?.made)
+    #expect(context.link(Wrapper.self) === kept)
   }
 
   @Test func whatDoesNotConformIsAMissThatSaysSo() {
@@ -494,6 +535,46 @@ import UDI
     #expect(own.context === leaf)
     own.unregister()
     #expect(own.context == nil)
+  }
+
+  /// However the context lost its parent, although no list of registrations was asked for.
+  @Test func theRegistrationOfAProviderKnowsItsContext() throws {
+    func registered(_ make: (UDIContext) throws -> UDIContext) rethrows -> (UDIContext, UDIRegistration<any Alpha>) {
+      let child = try make(UDIContext(tag: "root"))
+      return (child, child.register((any Alpha).self, lifetime: .context) { Made() })
+    }
+    // The parent dies at the end of each of these calls.
+    let (child, registration) = try registered { try $0.makeChild(tag: "child") }
+    #expect(registration.context === child && registration.link() != nil)
+    let (below, other) = try registered { try $0.makeChild(tag: "middle").makeChild(tag: "below") }
+    #expect(other.context === below && other.link() != nil)
+    let root = UDIContext(tag: "root")
+    let third = try root.makeChild(tag: "third")
+    let provided = third.provide(Made())
+    root.removeChild(third)
+    #expect(provided.context === third && provided.link() != nil)
+  }
+
+  /// A registration keeps nothing that the context owned, whatever it was made with.
+  @Test func whatAContextOwnedGoesWithItAlthoughItsRegistrationsAreHeld() {
+    let census = Census()
+    let storage = StorageTests.Scripted()
+    var held: [UDIRegistration<any Alpha>] = []
+    do {
+      let context = UDIContext(tag: "brief")
+      held.append(context.register((any Alpha).self, lifetime: .context) { Made("kept", census) })
+      held.append(context.register((any Alpha).self, named: "given", lifetime: .context) { Made("given", census) })
+      held.append(
+        context.register((any Alpha).self, named: "number", lifetime: .context) { (_, _: Int) in Made("n", census) })
+      held.append(
+        context.register((any Alpha).self, named: "own", lifetime: storage.lifetime) { Made("own", census) })
+      for name in ["given", "own"] as [UDIName] { #expect(context.link((any Alpha).self, named: name) != nil) }
+      #expect(context.link((any Alpha).self) != nil)
+      #expect(context.link((any Alpha).self, named: "number", with: 5) != nil)
+      #expect(census.alive == 4)
+    }
+    #expect(census.alive == 0 && storage.isEmpty)
+    #expect(held.allSatisfy { $0.context == nil && $0.link() == nil && !$0.unregister() })
   }
 
   // MARK: linkAll, registrations

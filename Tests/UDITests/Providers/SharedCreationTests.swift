@@ -159,6 +159,33 @@ import UDI
     }
   }
 
+  #if DEBUG
+    /// A thread that has waited does not keep what it has waited for.
+    @Test func whoHasWaitedHoldsNothing() {
+      let (context, census) = (UDIContext(tag: "context"), Census())
+      let (begun, waits, hasLinked) = (Meeting(2), Meeting(2), Meeting(2))
+      context.register((any Alpha).self, lifetime: .weak) {
+        begun.arrive()
+        waits.arrive()
+        return Made("a", census)
+      }
+      onThreads([
+        {
+          #expect(context.link((any Alpha).self) != nil)
+          hasLinked.arrive()
+        },
+        {
+          begun.arrive()
+          let found = Schedule.following({ if $0 == .waits { waits.arrive() } }) {
+            context.link((any Alpha).self) != nil
+          }
+          hasLinked.arrive()
+          #expect(found && census.everBorn == 1 && census.alive == 0)
+        },
+      ])
+    }
+  #endif
+
   @Test func threeThreadsInACircle() {
     for _ in 0..<50 {
       let context = UDIContext(tag: "context")

@@ -216,6 +216,25 @@ import UDI
     #expect(labels == ["1", "2", "2", "1"])
   }
 
+  @Test func aStorageIsResetWhenItsContextGoes() {
+    let storage = Scripted()
+    do {
+      let context = UDIContext(tag: "brief")
+      context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("own", census) }
+      #expect(context.link((any Alpha).self) != nil)
+    }
+    #expect(census.alive == 0 && storage.isEmpty && storage.resets.count == 1)
+  }
+
+  /// Another thread stores one after this thread has looked into the storage, and before it makes one.
+  @Test func oneInstanceAlthoughTheStorageWasEmpty() {
+    let storage = Scripted()
+    context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("a", census) }
+    storage.afterNextLoad { [context] in onThreads(1) { _ in #expect(context.link((any Alpha).self) != nil) } }
+    let made = context.link((any Alpha).self)
+    #expect(made != nil && made === context.link((any Alpha).self) && census.everBorn == 1)
+  }
+
   // MARK: Sets of arguments that nothing is kept for
 
   /// Keeps an instance as long as a test wants, and uses the library whenever it is called.
