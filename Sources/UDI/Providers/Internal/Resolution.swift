@@ -33,12 +33,7 @@ final class Resolution {
   var waitingFor: SharedCreation?
 
   /// What was made under the lifetime `.graph` since the outermost link began.
-  @exclusivity(unchecked) private var graph = CompactTable<GraphElement>()
-  @exclusivity(unchecked) private var graphWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
-  /// The current graph: see `beginKeptInstance`.
-  @exclusivity(unchecked) private var graphNumber: UInt = 0
-  /// The number of the last graph that has begun since the outermost link began.
-  @exclusivity(unchecked) private var lastGraphNumber: UInt = 0
+  @exclusivity(unchecked) private var graph = Graph()
 
   /// The completions to call at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -89,16 +84,11 @@ final class Resolution {
   }
 
   /// What changes while the thread makes an instance that is kept, and is restored afterwards.
-  struct Circumstances {
-    let isLooking: Bool
-    let graphNumber: UInt
-  }
-
-  var circumstances: Circumstances {
-    get { unsafe Circumstances(isLooking: isLooking, graphNumber: graphNumber) }
+  var circumstances: (isLooking: Bool, graph: UInt) {
+    get { unsafe (isLooking, graph.number) }
     set {
       isLooking = newValue.isLooking
-      unsafe graphNumber = newValue.graphNumber
+      unsafe graph.number = newValue.graph
     }
   }
 
@@ -110,10 +100,8 @@ final class Resolution {
     let arguments: KeptArguments?
     /// The completion during which the instance was made: its index in `completions`.
     fileprivate var cause: Int?
-    /// Whether the instance was made in a look for a watcher.
-    fileprivate var isLooking = false
-    /// The graph in which the instance was made.
-    fileprivate var graphNumber: UInt = 0
+    /// Whether the instance was made in a look for a watcher, and in which graph.
+    fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
 
     init(_ provider: Provider, _ instance: Instance, _ call: borrowing Provider.FactoryCall) {
       self.provider = provider
@@ -121,25 +109,6 @@ final class Resolution {
       context = call.context
       arguments = call.arguments.map { KeptArguments($0) }
     }
-  }
-
-  private struct GraphElement: CompactTableElement {
-    let key: GraphKey
-    let instance: Instance
-    static func hash(_ key: GraphKey) -> UInt { scrambled(key.provider) }
-  }
-
-  private struct GraphKey: Hashable {
-    /// The provider's `id`.
-    let provider: UInt
-    let graph: UInt
-  }
-
-  /// The provider and the hash of the arguments. The arguments are compared while nothing accesses the dictionary,
-  /// because their `==` is user code.
-  private struct GraphArgumentsKey: Hashable {
-    let key: GraphKey
-    let digest: Int
   }
 }
 
@@ -231,8 +200,7 @@ extension Resolution {
     unsafe hasRemains = true
     var completion = completion
     completion.cause = unsafe runningCompletion
-    completion.isLooking = isLooking
-    completion.graphNumber = unsafe graphNumber
+    completion.circumstances = circumstances
     unsafe completions.append(completion)
   }
 
@@ -242,20 +210,12 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    unsafe lastGraphNumber = 0
-    var sharedWithArguments: [GraphArgumentsKey: [(ArgumentKey, Instance)]] = [:]
-    if unsafe !graphWithArguments.isEmpty { unsafe swap(&sharedWithArguments, &graphWithArguments) }
-    var shared = CompactTable<GraphElement>()
-    unsafe swap(&shared, &graph)
+    var ended = Graph()
+    unsafe swap(&ended, &graph)
     _ = consume called
-    _ = consume sharedWithArguments
-    shared.removeAll()
-    // The next link reuses the memory.
-    if shared.capacity <= Self.keptCapacity, unsafe graph.capacity == 0 { unsafe swap(&shared, &graph) }
+    ended.removeAll()
+    if ended.isWorthKeeping, unsafe graph.isUnused { unsafe swap(&ended, &graph) }
   }
-
-  /// The memory of graphs up to this size is kept from one link to the next.
-  private static var keptCapacity: Int { 64 }
 
   /// Calls the completions. A completion may link more; the completions of what that makes are appended.
   ///
@@ -268,9 +228,9 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
-      unsafe graphNumber = completion.graphNumber
+      unsafe graph.number = completion.circumstances.graph
       pushFrames(leadingTo: next)
-      looking(completion.isLooking) {
+      looking(completion.circumstances.isLooking) {
         completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
@@ -278,7 +238,6 @@ extension Resolution {
       next += 1
     }
     unsafe runningCompletion = nil
-    unsafe graphNumber = 0
     var called: [Completion] = []
     unsafe swap(&called, &completions)
     return called
@@ -334,100 +293,43 @@ extension Resolution {
   ///
   /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
   /// - Returns: What the caller restores afterwards.
-  func beginKeptInstance(happensOnce: Bool) -> Circumstances {
+  func beginKeptInstance(happensOnce: Bool) -> (isLooking: Bool, graph: UInt) {
     let outer = circumstances
     unsafe hasRemains = true
-    unsafe lastGraphNumber += 1
-    unsafe graphNumber = lastGraphNumber
+    unsafe graph.begin()
     if happensOnce { isLooking = false }
     return outer
   }
 
-  @inline(__always)
-  private func graphKey(_ provider: UInt) -> GraphKey { unsafe GraphKey(provider: provider, graph: graphNumber) }
-
   /// Writes what is shared to memory for an optional of its type, if it is an object that can be written as it is.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    guard let shared = unsafe graph.find(graphKey(provider)) else { return false }
-    guard shared.element.instance.form.isComplete else { return false }
-    unsafe shared.element.instance.form.write(shared.element.instance.object, to: memory)
-    return true
+    unsafe graph.write(provider, to: memory)
   }
 
   /// Whether the graph shares something that a provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graph.find(graphKey(provider)) != nil }
+  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
-    guard let arguments else { return unsafe graph.find(graphKey(provider.id))?.element.instance }
-    let candidates = unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest)]
-    return candidates?.first { $0.0 == arguments }?.1
+    guard let arguments else { return unsafe graph.find(provider.id) }
+    // Arguments are compared while nothing accesses the graph, because their `==` is user code.
+    let candidates = unsafe graph.candidates(provider.id, arguments.digest)
+    return candidates.first { $0.arguments == arguments }?.instance
   }
 
   /// Shares what was just made and was not shared before.
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
-    unsafe graph.insert(
-      GraphElement(key: graphKey(provider.id), instance: Instance(object: object, form: form, isBox: false)),
-      initialCapacity: 16)
+    unsafe graph.insert(Instance(object: object, form: form, isBox: false), provider.id)
   }
 
   func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graphWithArguments[GraphArgumentsKey(key: graphKey(provider.id), digest: arguments.digest), default: []]
-        .append(
-          (arguments, instance))
-    } else if unsafe graph.find(graphKey(provider.id)) == nil {
-      unsafe graph.insert(GraphElement(key: graphKey(provider.id), instance: instance), initialCapacity: 16)
+      unsafe graph.insert(instance, provider.id, arguments)
+    } else if !shares(provider.id) {
+      unsafe graph.insert(instance, provider.id)
     }
-  }
-}
-
-/// The frames of one thread. Not an array, because an array checks at each change whether its memory is shared.
-@safe
-private struct FrameStack: ~Copyable {
-  private var frames: UnsafeMutablePointer<Resolution.Frame>
-  private var capacity = 16
-  /// The number of frames; the memory above is free.
-  var count = 0
-
-  init() { unsafe frames = .allocate(capacity: 16) }
-
-  deinit { unsafe frames.deallocate() }
-
-  /// Whether so many factories are nested that the stack has to be checked.
-  @inline(__always)
-  var isDeep: Bool { count >= 16 }
-
-  /// Whether a provider's factory is running.
-  @inline(__always)
-  func contains(_ provider: Provider) -> Bool {
-    let reference = Unretained(provider)
-    for index in 0..<count where unsafe frames[index].provider == reference { return true }
-    return false
-  }
-
-  subscript(index: Int) -> Resolution.Frame {
-    precondition(0..<count ~= index)
-    return unsafe frames[index]
-  }
-
-  @inline(__always)
-  mutating func append(_ frame: Resolution.Frame) {
-    if count == capacity { grow() }
-    // A frame consists of plain words, so nothing has to be deinitialised before its place is reused.
-    unsafe (frames + count).initialize(to: frame)
-    count += 1
-  }
-
-  @inline(never)
-  private mutating func grow() {
-    let larger = UnsafeMutablePointer<Resolution.Frame>.allocate(capacity: capacity * 2)
-    unsafe larger.moveInitialize(from: frames, count: count)
-    unsafe frames.deallocate()
-    unsafe frames = larger
-    capacity *= 2
   }
 }

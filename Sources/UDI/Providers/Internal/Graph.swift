@@ -1,0 +1,73 @@
+/// What one outermost link shares under the lifetime `.graph`. Only the thread of the link uses it.
+struct Graph: ~Copyable {
+  /// The part of the graph that is in force: an instance that is kept gets a graph of its own while it is made.
+  var number: UInt = 0
+  /// The number of the last part that has begun.
+  private var lastNumber: UInt = 0
+  private var shared = CompactTable<Element>()
+  /// What was made with arguments, by the hashes of these.
+  private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
+
+  // Not private, because the compiler (Swift 6.3) crashes if they are.
+  struct Key: Hashable {
+    /// The provider's `id`.
+    let provider: UInt
+    let number: UInt
+  }
+
+  struct Element: CompactTableElement {
+    let key: Key
+    let instance: Instance
+    static func hash(_ key: Key) -> UInt { scrambled(key.provider) }
+  }
+
+  init() {}
+
+  /// Begins a part of its own.
+  mutating func begin() {
+    lastNumber += 1
+    number = lastNumber
+  }
+
+  @inline(__always)
+  private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
+
+  /// What a provider made without arguments.
+  @inline(__always)
+  func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
+
+  /// Writes what a provider made to memory for an optional of its type, if it is an object that can be written as it
+  /// is.
+  @inline(__always)
+  func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
+    guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
+    unsafe found.element.instance.form.write(found.element.instance.object, to: memory)
+    return true
+  }
+
+  /// What a provider made with arguments that have this hash.
+  func candidates(_ provider: UInt, _ digest: Int) -> [(arguments: ArgumentKey, instance: Instance)] {
+    sharedWithArguments[key(provider)]?[digest] ?? []
+  }
+
+  @inline(__always)
+  mutating func insert(_ instance: Instance, _ provider: UInt) {
+    shared.insert(Element(key: key(provider), instance: instance), initialCapacity: 16)
+  }
+
+  mutating func insert(_ instance: Instance, _ provider: UInt, _ arguments: ArgumentKey) {
+    sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
+  }
+
+  /// Releases what is shared. The next link may use the memory again.
+  mutating func removeAll() {
+    (number, lastNumber) = (0, 0)
+    sharedWithArguments = [:]
+    shared.removeAll()
+  }
+
+  /// Whether it has so little memory that this is kept from one link to the next.
+  var isWorthKeeping: Bool { shared.capacity <= 64 }
+  /// Whether it has no memory.
+  var isUnused: Bool { shared.capacity == 0 }
+}

@@ -1,0 +1,19 @@
+/// Why a provider gives nothing; the verbs make a `UDILinkError` of it. What a factory itself throws is passed on
+/// unchanged.
+enum ProviderFailure: Error {
+  case cycle([KeyIdentity])
+  case returnedNil
+  /// The factory belongs to an actor, and the lookup is elsewhere.
+  case isolatedElsewhere(Isolation)
+  /// An argument may not be `Sendable`, although the factory was promised that it is; with the argument's type.
+  case argumentNotSendable(Any.Type)
+  /// The lookup is for a `Sendable` type, but what it found was registered as something that is not `Sendable`.
+  case notSendable
+  case arguments(wanted: [Any.Type], given: [Any.Type])
+  /// Some arguments are not `Hashable`, so that what is kept for them could not be distinguished; with the types of
+  /// these arguments.
+  case unhashable([Any.Type])
+  case notConvertible(from: Any.Type)
+  /// There is nothing any more.
+  case nothing
+}
