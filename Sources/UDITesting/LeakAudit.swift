@@ -1,15 +1,15 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object and each context that outlives it. `.leakAudit` makes this trait.
+/// Fails a test for each object and each context that outlives the test. `.leakAudit` makes this trait.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
-  /// True, because the trait audits each test of a suite, not the suite.
+  /// True: the trait audits each test of a suite, not the suite as a whole.
   public var isRecursive: Bool { true }
 
   fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
 
-  /// Runs a test in the `AppContext` that it has, or else in one of its own, and records what outlives the test.
+  /// Runs a test in its `AppContext`, or in a new one if it has none of its own, and records what outlives the test.
   ///
   /// - Parameters:
   ///   - test: The test.
@@ -24,33 +24,35 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LeakAuditTrait {
-  /// Fails a test for each object that outlives it, if the object was bound or attached during the test, or made for a
-  /// context. Also fails the test for each context that was made during the test and outlives it.
+  /// Fails a test for each object that outlives the test, if the object was bound or attached during the test, or made
+  /// for a context. Also fails the test for each context that was made during the test and outlives it.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
   /// ```
   ///
-  /// The test runs in the `AppContext` that an outer trait has prepared, or else in one of its own, with a reporter of
-  /// its own. Traits apply from left to right, a suite's before its test's. After `.ownAppContext`, the audit begins
-  /// when the context has been prepared. Contexts that are in its tree at the end, and what these own, do not count as
-  /// leaks. Before `.ownAppContext`, the audit makes the context, and looks when the context is gone. Then what the
-  /// context owned must be gone, too.
+  /// Traits apply from left to right, a suite's before its test's:
+  ///
+  /// - If `.ownAppContext` applies before this trait, the audit begins when the context has been prepared. Contexts
+  ///   that are in its tree at the end of the test are no leaks, nor is what they own.
+  /// - If this trait applies first, or alone, the test runs in an `AppContext` that the audit makes, with a reporter of
+  ///   its own. The audit looks for leaks after this context is gone. By then, everything that the context owned must
+  ///   also be gone.
   public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
 
   /// Does the same as `.leakAudit`, but lets instances of some classes live on, for example instances that all tests
   /// share.
   ///
-  /// The contexts that such an instance is attached to may live on, too, and so may what these own. `UDIContext.self`
-  /// ignores all contexts.
+  /// The contexts that such an instance is attached to may also live on, and so may what these contexts own. If
+  /// `UDIContext.self` is one of the classes, all contexts may live on.
   ///
   /// - Parameter ignored: The classes whose instances may live on.
   /// - Returns: The trait.
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
 }
 
-/// Runs an operation, and fails the test for each object and each context that outlives it. Does what the trait
-/// `.leakAudit` does, for a part of a test.
+/// Runs an operation, and fails the test for each object and each context that outlives the operation. Use this instead
+/// of the trait `.leakAudit` for a part of a test.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on.
@@ -64,7 +66,7 @@ nonisolated(nonsending) public func expectNoLeaks(
   record(try await leaks(ignoring: ignored) { try await operation() }, at: sourceLocation)
 }
 
-/// Runs a synchronous operation, and fails the test for each object and each context that outlives it.
+/// Runs a synchronous operation, and fails the test for each object and each context that outlives the operation.
 ///
 /// - Parameters:
 ///   - ignored: Classes whose instances may live on.
@@ -82,26 +84,30 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
   for leak in leaks { Issue.record("\(leak)", sourceLocation: sourceLocation) }
 }
 
-/// Runs an operation, and finds what outlives it. Does what the trait `.leakAudit` does, for other test libraries.
+/// Runs an operation, and finds what outlives the operation. Use this instead of the trait `.leakAudit` with other test
+/// libraries.
 ///
-/// The audit notes which objects are bound or attached, which objects contexts come to own, and which contexts are
-/// made. It does so below `AppContext`, and wherever else the operation's task does these things. What was there before
-/// the operation does not count.
+/// The audit watches which objects are bound, attached, or come to be owned by a context, and which contexts are made.
+/// It watches `AppContext` with everything below it, and, in all other trees, what is done by the operation's task and
+/// the tasks that it starts. What was there before the operation does not count.
 ///
-/// If `AppContext` was set for the task, by `.ownAppContext`, ``withOwnAppContext(onMisuse:operation:)`` or
-/// `withAppContext`, the operation uses that context. Contexts that are in its tree at the end, and what these own, do
-/// not count. Otherwise the operation gets an `AppContext` of its own, which is gone when the audit looks. Then what
-/// this context owned counts. So does the context itself, if it is still alive, unless a task that still runs has it.
+/// The operation may already have an `AppContext` for its task, set by `.ownAppContext`,
+/// ``withOwnAppContext(onMisuse:operation:)`` or `withAppContext`. Then the operation uses that context. Contexts that
+/// are in its tree at the end are not reported, nor is what they own.
 ///
-/// The audit gives tasks that are ending a moment to release what they hold. It does not report what another audit
-/// inside the operation has reported or was told to ignore.
+/// Otherwise the operation gets a new `AppContext`, which should be gone by the time the audit looks for survivors.
+/// Whatever that context owned is reported if it is still alive. The context itself is also reported if it is still
+/// alive, except if that is because of a task that is still running.
+///
+/// The audit gives tasks that are ending a moment to release what they hold. If another audit runs inside the
+/// operation, what that audit has reported or was told to ignore is not reported again.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on, and with them the contexts that they are attached to.
-///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - ignored: Classes whose instances may live on. So may the contexts that these instances are attached to.
+///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
 /// - Returns: What is still alive, each object once. A context is left out if one of these objects is attached to it,
-///   or if it is below another context that is still alive.
+///   or if another context above it is also still alive.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -111,17 +117,18 @@ nonisolated(nonsending) public func leaks(
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try await audit.watch(context, madeWith: own, operation: operation)
   }
-  // Tasks that are ending get a moment to release what they hold, and another moment each time that fewer survivors are
-  // left.
+  // Tasks that are ending get a moment to release what they hold. Whenever the number of survivors has decreased, they
+  // get another moment.
   var count = audit.countOfSurvivors()
   var deadline = ContinuousClock.now + patience
   var turns = 0
-  // The deadline alone is not enough: if other tests keep all threads busy, those tasks get their turns no more often
-  // than this one.
+  // The deadline alone is not enough. If other tests keep all threads busy, the ending tasks run no more often than
+  // this loop, so the loop also makes a minimum number of turns.
   while count > 0, ContinuousClock.now < deadline || turns < 200 {
     try? await Task.sleep(for: .milliseconds(1))
-    // The audit holds the objects that it checks, and releases some of them on the main actor, which may be busy.
-    // Waiting for a turn there keeps the audit from reporting those objects.
+    // To check objects, the audit holds them for a moment, and releases some of them on the main actor, which may be
+    // busy. The next line waits until those releases have run; otherwise the audit would report objects that only the
+    // audit holds.
     await Task { @MainActor in }.value
     turns += 1
     let left = audit.countOfSurvivors()
@@ -134,8 +141,8 @@ nonisolated(nonsending) public func leaks(
 /// Runs a synchronous operation, and finds what outlives it.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on, and with them the contexts that they are attached to.
-///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - ignored: Classes whose instances may live on. So may the contexts that these instances are attached to.
+///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
 /// - Returns: What is still alive, each object once.
 /// - Throws: What `operation` throws.
@@ -155,5 +162,5 @@ private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
   BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
-/// How long a task that is ending may still hold an object.
+/// How long to wait for tasks that are ending and may still hold an object.
 private var patience: Duration { .milliseconds(200) }

@@ -9,10 +9,10 @@ public import UDI
   Issue.record("\(misuse.message)", sourceLocation: location(misuse.fileID, misuse.line))
 }
 
-/// Runs an operation that misuses the library on purpose, and collects what it reports.
+/// Runs an operation that misuses the library on purpose, and collects the reports.
 ///
 /// - Parameter operation: What to run.
-/// - Returns: The misuse, in order.
+/// - Returns: The reports of misuse, in order.
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func misuse(
   during operation: nonisolated(nonsending) () async throws -> Void
@@ -22,10 +22,10 @@ nonisolated(nonsending) public func misuse(
   return all.withLock { $0 }
 }
 
-/// Runs a synchronous operation that misuses the library on purpose, and collects what it reports.
+/// Runs a synchronous operation that misuses the library on purpose, and collects the reports.
 ///
 /// - Parameter operation: What to run.
-/// - Returns: The misuse, in order.
+/// - Returns: The reports of misuse, in order.
 /// - Throws: What `operation` throws.
 public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] {
   let all = Mutex<[UDIMisuse]>([])
@@ -35,6 +35,7 @@ public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] 
 
 /// Makes a source location for the test library.
 func location(_ fileID: String, _ line: Int) -> SourceLocation {
-  // The path is not known. The test library uses it only as it uses the file id, so the id takes its place.
+  // The path is not known. Swift Testing uses the path only for the same purposes as the file id, so the file id stands
+  // in for it.
   SourceLocation(fileID: fileID, filePath: fileID, line: max(1, line), column: 1)
 }

@@ -1,10 +1,11 @@
 public import UDI
 
-/// Replaces a dependency during an operation: lookups in a context get another value under a key. The override comes
-/// before everything that the context has under the key: bindings, providers, instances, also those made with
-/// arguments.
+/// Replaces a dependency during an operation: lookups in a context get another value under a key. The override takes
+/// precedence over everything that the context has under the key: bindings, providers, and instances, including those
+/// that were made with arguments.
 ///
-/// Meanwhile you can bind, register and make things under the key as usual. They show when the operation is over.
+/// During the operation, you can bind, register and make things under the key as usual. Lookups find them when the
+/// operation is over.
 ///
 /// ```swift
 /// withOverride(of: (any Clock).self, with: StoppedClock()) {
@@ -12,10 +13,12 @@ public import UDI
 /// }
 /// ```
 ///
-/// The override holds the value, and gives it as it is: it does not attach an object that takes part in the tree.
-/// Everybody who looks up in the context gets the override, so tests that run in parallel need an `AppContext` of their
-/// own. A property that keeps what it found is not affected: it keeps what it found before the override, and what it
-/// finds during the override it keeps afterwards.
+/// The override holds the value and returns it unchanged: if the value is an object that takes part in the tree, it is
+/// not attached. Everybody who looks up in the context gets the override, so tests that run in parallel need an
+/// `AppContext` of their own.
+///
+/// A property that keeps what it found is not affected. If it found something before the override, it keeps that during
+/// the override. If it first looks up during the override, it keeps the override's value afterwards.
 ///
 /// - Parameters:
 ///   - type: The type to override.
@@ -58,7 +61,8 @@ public func withOverride<Dependency: Sendable, Result>(
   return try operation()
 }
 
-/// Replaces a dependency that is not `Sendable` during an operation, on the main actor; otherwise the same.
+/// Replaces a dependency that is not `Sendable` during an operation, on the main actor; see
+/// ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type to override.
@@ -80,7 +84,8 @@ public func withOverride<Dependency, Result>(
   return try await operation()
 }
 
-/// Replaces a dependency that is not `Sendable` during a synchronous operation, on the main actor; otherwise the same.
+/// Replaces a dependency that is not `Sendable` during a synchronous operation, on the main actor; see
+/// ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type to override.

@@ -3,11 +3,12 @@ public import UDI
 
 /// Gives each test an `AppContext` and a reporter of its own. `.ownAppContext` makes this trait.
 ///
-/// A test gets one context. If several such traits apply to it, its own and those of its suites, or if `.leakAudit`
-/// comes first, all of them use the context of the outermost trait.
+/// A test gets only one context. If several such traits apply to the test, for example its own and its suite's, all of
+/// them use the context of the outermost one. If an audit by `.leakAudit` is outside all of them, they use the audit's
+/// context.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
-  /// True, because each test of a suite gets a context, not the suite.
+  /// True: each test of a suite gets a context, not the suite as a whole.
   public var isRecursive: Bool { true }
 
   fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }
@@ -50,11 +51,11 @@ extension Trait where Self == OwnAppContextTrait {
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own. Does what the trait `.ownAppContext` does, for
-/// other test libraries.
+/// Runs an operation with an `AppContext` and a reporter of its own. Use this instead of the trait `.ownAppContext`
+/// with other test libraries.
 ///
 /// - Parameters:
-///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
@@ -68,7 +69,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 /// Runs a synchronous operation with an `AppContext` and a reporter of its own.
 ///
 /// - Parameters:
-///   - onMisuse: Called for each misuse of the library. By default it becomes an issue of the test.
+///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
@@ -78,29 +79,30 @@ public func withOwnAppContext<Result>(
   try withContext(nil, onMisuse: onMisuse) { _, _ in try operation() }
 }
 
-// MARK: - The context that a test has got
+// MARK: - The context of a test
 
 /// An `AppContext` that was made for a test, or for a part of a test.
 final class OwnContext: Sendable {
   let context = UDIContext(tag: "App")
   private let test = Test.current?.id
 
-  /// The task's `OwnContext`, bound twice: outside the binding of the task's `AppContext`, and inside it. A task copies
-  /// all three bindings and releases them in an unspecified order. So when this object is gone, no task holds the
-  /// context any more.
+  /// The task's `OwnContext`. It is bound twice: once outside the binding of the task's `AppContext`, and once inside
+  /// that binding. A task copies all three bindings, and it is not specified from which end it releases them. Since the
+  /// bindings at both ends refer to this object, a task that still has this context also holds this object.
   @TaskLocal fileprivate static var around: OwnContext?
   @TaskLocal fileprivate static var inside: OwnContext?
 
-  /// Whether another trait of the same test made the `AppContext`.
+  /// Whether the present `AppContext` was made by another trait of the same test.
   static func isThat(of test: Test) -> Bool {
     guard let inside else { return false }
     return inside.test == test.id && inside.context == AppContext
   }
 }
 
-/// Runs an operation with a reporter of its own, in a given `AppContext`, or else in one of its own.
+/// Runs an operation with a reporter of its own, either in the given `AppContext` or, if none is given, in a new one.
 ///
-/// - Parameter operation: Receives the `AppContext` and, if it is its own, what is alive while tasks hold it.
+/// - Parameter operation: Receives the `AppContext`. If the context is new, it also receives an object that is alive
+///   for as long as tasks hold the context.
 nonisolated(nonsending) func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
@@ -116,7 +118,7 @@ nonisolated(nonsending) func withContext<Result>(
   }
 }
 
-/// The same for an operation that is not asynchronous.
+/// The same for a synchronous operation.
 func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: (UDIContext, OwnContext?) throws -> Result

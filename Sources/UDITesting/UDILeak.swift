@@ -1,18 +1,19 @@
 import UDI
 
-/// An object or a context that has outlived the operation in which it was registered, attached or made.
+/// An object or a context that has outlived an operation. It was registered, attached or made during that operation.
 public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// One registration of an object, or of a provider in a context.
   public struct Registration: Sendable, Hashable {
-    /// The type that it was registered under, as `String(reflecting:)` spells it.
+    /// The type that the object or the provider was registered under, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The description of the name that it was registered under; nil if it has no name.
+    /// The description of the name that the object or the provider was registered under; nil if there is none.
     public let name: String?
-    /// The tags from the root to the context, including the root's.
+    /// The tags of all contexts from the root down to this one, both included.
     public let path: [String]
-    /// Whether that context is alive, too. If so, somebody holds the context, and through it perhaps the object.
+    /// Whether the context is also still alive. If so, somebody holds the context, and perhaps the object is held only
+    /// through the context.
     public let isContextAlive: Bool
-    /// The file of the call that registered it, as `#fileID` gives it.
+    /// The file of the call that made the registration, as `#fileID` gives it.
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
@@ -20,30 +21,31 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
 
   /// One context that an object was attached to.
   public struct Attachment: Sendable, Hashable {
-    /// The tags from the root to the context, including the root's.
+    /// The tags of all contexts from the root down to this one, both included.
     public let path: [String]
-    /// Whether that context is alive, too. An object holds the context that it is attached to.
+    /// Whether the context is also still alive. An object holds the context that it is attached to.
     public let isContextAlive: Bool
-    /// The file of the call of `attached(to:)`, or of the registration of the provider that made the object; nil if
-    /// `attachedContext` was set.
+    /// The file of the call of `attached(to:)`; for an object that a provider made, the file of the provider's
+    /// registration. Nil if the object was attached by setting `attachedContext`.
     public let fileID: String?
     /// The line of that call, counted from 1.
     public let line: Int?
   }
 
-  /// The class of the object; `UDIContext` for a context.
+  /// The class of the object. If a context has leaked, this is `UDIContext`.
   public let className: String
-  /// The registrations of an object, in order; empty if the object was only attached.
+  /// The registrations of the object, in order; empty if the object was only attached.
   public let registrations: [Registration]
-  /// The contexts that an object was attached to, in order.
+  /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// The tags from the root to a leaked context, including the root's; nil for any other object.
+  /// If a context has leaked, the tags of all contexts from the root down to this one, both included. Nil for any other
+  /// object.
   public let contextPath: [String]?
-  /// The providers that are registered in a leaked context and below it. A provider whose factory captures the context
-  /// keeps the context alive.
+  /// If a context has leaked, the providers that are registered in that context and below it. A provider whose factory
+  /// captures the context keeps the context alive.
   public let providers: [Registration]
 
-  /// What leaked, and where it was registered, attached or made.
+  /// Says what leaked, and where it was registered, attached or made.
   public var description: String {
     if let contextPath { return describeContext(contextPath) }
     let wasRegistered = !registrations.isEmpty

@@ -1,5 +1,5 @@
-/// Verbs that explain lookups. An explanation predicts what a lookup finds: it runs the set-up blocks that the lookup
-/// would run, but makes nothing.
+/// Verbs that explain lookups. An explanation predicts what a lookup would find. It runs the set-up blocks that the
+/// lookup would run, but makes no instance.
 ///
 /// Each verb has two overloads, for `Sendable` types and for all others, because a lookup for a `Sendable` type does
 /// not find what was registered without `Sendable`. Both overloads may be called from anywhere.
@@ -8,11 +8,12 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer, or in the whole tree if there
-  ///   is no answer. Not for hot paths.
+  /// - Complexity: O(contexts looked at and their keys). These are all contexts up to the level of the answer; if there
+  ///   is no answer, all contexts that the search covers and, to find the dependency elsewhere, the whole tree. Do not
+  ///   use this in hot paths.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
@@ -23,13 +24,12 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default this context's search.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
+  ///   - more: The factory's other arguments.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys), up to the level of the answer, or in the whole tree if there
-  ///   is no answer. Not for hot paths.
+  /// - Complexity: The same as for ``explain(_:named:search:)``.
   public func explain<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -61,10 +61,10 @@ extension UDIContext {
 
 extension UDIContext {
   /// - Parameters:
-  ///   - reach: Where the one who asks may use the dependency.
+  ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
   ///   - limit: The maximum number of contexts to look at.
-  ///   - failure: Why there is nothing, if the lookup knows.
+  ///   - failure: Why the lookup failed, if the lookup itself knows.
   func explanation(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = [],
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
@@ -85,7 +85,8 @@ extension UDIExplanation {
     self = Survey(.of(.of(type), name), search).explanation(cause)
   }
 
-  /// The same explanation; but if nothing is registered, the cause is that the object that asks is attached to nothing.
+  /// If the cause is that nothing is registered, returns the same explanation with another cause: the object that asks
+  /// is attached to nothing.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }

@@ -1,5 +1,5 @@
 extension UDIExplanation {
-  /// What to do about it, in one line; nil if nothing is wrong.
+  /// What to do about the cause, in one line; nil if nothing is wrong.
   public var advice: String? {
     switch cause {
     case .found: nil
@@ -70,7 +70,7 @@ extension UDIExplanation {
     }
   }
 
-  /// How to find something from where a lookup does not reach it.
+  /// What to do if a dependency is in a place where the lookup does not look.
   private func adviceOutOfReach(of place: Place) -> String {
     if contextPath.starts(with: place.path) {
       return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."

@@ -1,6 +1,6 @@
 /// The lines about the contexts that were looked at.
 extension UDIExplanation {
-  /// Where the lookup looks, then a line for each context with what it has, then what is elsewhere.
+  /// First, where the lookup looks; then, for each context, a line that says what it has; then what is elsewhere.
   var details: [String] {
     guard !contextPath.isEmpty else { return [] }
     let count = contexts.count + emptyCount + omittedCount
@@ -61,14 +61,14 @@ extension UDIExplanation.Finding {
   var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   var site: String { "\(fileID):\(line)" }
-  /// How another binding ended this one.
+  /// Whether another call withdrew or replaced this binding, and which call that was.
   var end: String {
     "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID ?? "?"):\(endLine ?? 0)"
   }
 }
 
 extension UDIExplanation.Failure {
-  /// With which arguments the factory failed, and how long ago.
+  /// The arguments with which the factory failed, and how long ago that was.
   var circumstances: String {
     "\(argumentTypes.isEmpty ? "" : "with (\(argumentTypes.joined(separator: ", "))), ")\(age.inWords) ago"
   }
@@ -81,7 +81,7 @@ extension Duration {
     case ..<Duration.seconds(120): "\(components.seconds) s"
     case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
     case ..<Duration.seconds(1_000_000_000): "\(components.seconds / 3600) h"
-    // A decoded duration may be too long for `components`, which would stop the program.
+    // A decoded duration may be too long for `components`. Reading `components` would then stop the program.
     default: "a long time"
     }
   }

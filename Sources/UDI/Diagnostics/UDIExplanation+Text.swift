@@ -2,16 +2,16 @@ extension UDIExplanation: CustomStringConvertible {
   /// The cause on the first line, then the advice, then what each context has.
   public var description: String { ([summary, advice].compactMap(\.self) + details).joined(separator: "\n") }
 
-  /// The cause, in one line, and what is uncertain because nothing was recorded.
+  /// The cause in one line. If it is uncertain because removed bindings were not recorded, the line says so.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
-  /// What is uncertain; nil if that makes no difference.
+  /// What is uncertain, as a sentence; nil if nothing is.
   var doubt: String? {
     isUncertain
       ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
   }
 
-  /// Whether there may be another cause, which only a record would have shown.
+  /// Whether the true cause might be another one, which only the records of removed bindings would have shown.
   var isUncertain: Bool {
     switch cause {
     case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .contextRemoved: !wasRecording
@@ -101,7 +101,7 @@ extension UDIExplanation: CustomStringConvertible {
       """
   }
 
-  /// Where the lookup looks.
+  /// The contexts where the lookup looks, in words.
   private var range: String {
     switch search {
     case .lineage: contextPath.count > 1 ? "in \(start), below and above" : "in \(start) and below"

@@ -1,7 +1,7 @@
-/// How the chain grows, from what is missing outwards.
+/// How the chain of an error grows, from the missing dependency outwards.
 extension UDILinkError {
-  /// - Parameter site: Where the dependency that could not be made is registered. If nil, this is looked for in the
-  ///   explanation.
+  /// - Parameter site: The call that registered the dependency that could not be made. If nil, the registration is
+  ///   looked for in the explanation.
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
@@ -10,22 +10,22 @@ extension UDILinkError {
     self.init(explanation: explanation, chain: [missing])
   }
 
-  /// The same error, seen from one step further out.
+  /// The same error with one more step at the beginning of its chain.
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
 
-  /// The same error, seen by the object that asked, if there was one.
+  /// The same error with the object that asked as the first step of its chain; unchanged if no object asked.
   func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
 
-  /// The same error for a dependency that was requested as a parameter of an initialiser.
+  /// The same error, with the position of the dependency among the parameters of the initialiser that asked for it.
   ///
-  /// - Parameter position: The dependency's position among the parameters, from 1.
+  /// - Parameter position: The position, counted from 1.
   func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
-  /// The same error, if the object asked by one of its properties.
+  /// The same error, with the name of the property through which the object asked, if that name is known.
   ///
-  /// - Parameter property: The key path of the property's storage, whose name begins with an underscore.
+  /// - Parameter property: The key path of the property's storage. The name of the storage begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
     guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
     let step = Step(
@@ -34,8 +34,8 @@ extension UDILinkError {
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
-  /// The name of the property in the description of a key path such as `\Screen._store`; nil if the program does not
-  /// contain the names of its properties.
+  /// Extracts the name of a property from the description of a key path such as `\Screen._store`. The result is nil if
+  /// the program does not contain the names of its properties.
   private static func name(of property: AnyKeyPath) -> String? {
     let text = "\(property)"
     guard let underscore = text.lastIndex(of: "."), text[underscore...].hasPrefix("._") else { return nil }
@@ -59,7 +59,7 @@ extension UDILinkError.Step {
 }
 
 extension UDIExplanation {
-  /// The provider that a lookup found and that made nothing.
+  /// The provider that the lookup found, but that did not provide an instance.
   fileprivate var failedProvider: Finding? {
     switch cause {
     case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,
@@ -73,8 +73,8 @@ extension UDIExplanation {
 }
 
 extension Provider {
-  /// What to throw when the factory threw an error: if the error says that something is missing, this step is added to
-  /// its chain.
+  /// The error to throw after the factory threw an error. If the factory's error says that something is missing, a step
+  /// for this provider is added to its chain.
   @inline(never)
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }

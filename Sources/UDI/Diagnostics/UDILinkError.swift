@@ -1,18 +1,18 @@
 /// Why `require` found nothing, or why what it found could not be made.
 ///
-/// The first line of its description says what is missing and for whom. Then come the chain from the one who asked to
-/// what is missing, what to do, and what each context had.
+/// The first line of the description says what is missing and for whom. The chain follows, then what to do, and what
+/// each context had.
 public struct UDILinkError: Error, Sendable, Hashable {
   /// What was missing, where it was looked for, and what went wrong.
   public let explanation: UDIExplanation
 
-  /// The chain from the one who asked to what is missing, which is the last step. Each step needs the next one.
+  /// The steps from the one who asked to the missing dependency, which is the last step. Each step needs the next one.
   ///
-  /// In between are the providers whose factories asked in turn and passed the error on.
+  /// The steps in between are providers. The factory of each of them asked for the next step, and passed the error on.
   public let chain: [Step]
 
-  /// The position of the dependency among the parameters of an initialiser, until the initialiser's provider adds its
-  /// step.
+  /// The position of the dependency among the parameters of the initialiser that asked for it. It is kept here until
+  /// the initialiser's provider adds its step to the chain.
   let parameter: Int?
 
   init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
@@ -24,48 +24,48 @@ public struct UDILinkError: Error, Sendable, Hashable {
   /// What went wrong.
   public var cause: UDIExplanation.Cause { explanation.cause }
 
-  /// One step of the chain from the one who asked to what is missing.
+  /// One step of the chain from the one who asked to the missing dependency.
   public struct Step: Sendable, Hashable, Codable {
-    /// What a step is.
+    /// The kinds of steps.
     @nonexhaustive
     public enum Kind: String, Sendable, Hashable, Codable {
       /// An object whose verb was called, or one of whose properties is a dependency.
       case object
       /// A provider whose factory asked for the next step.
       case provider
-      /// The dependency that was asked for last, and is missing.
+      /// The missing dependency, which was asked for last.
       case missing
     }
 
-    /// What it is.
+    /// What this step is.
     public let kind: Kind
     /// The class of the object, or the requested type, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The requested name, if any, as its description.
+    /// The description of the dependency's name; nil if it has none.
     public let name: String?
-    /// The object's property that asked. It is known for properties that are declared with ``Required``, in debug
-    /// builds.
+    /// The property through which the object asked. It is known only in debug builds, for properties that are declared
+    /// with ``Required``.
     public let property: String?
-    /// The position of the next step among the parameters of the initialiser that the provider was registered with,
-    /// from 1. Nil for all other steps.
+    /// If this step is a provider that was registered with an initialiser: the position of the next step among the
+    /// initialiser's parameters, counted from 1. Nil for all other steps.
     public let parameter: Int?
-    /// The file of the call or declaration by which the object asks, or of the provider's registration, as `#fileID`
-    /// gives it. Nil if the dependency is registered nowhere.
+    /// For an object, the file of the call or of the declaration that asks. For a provider or the missing dependency,
+    /// the file of the registration; nil if the dependency is registered nowhere. Spelt in the way of `#fileID`.
     public let fileID: String?
-    /// The line of that call, declaration or registration, from 1.
+    /// The line of that call, declaration or registration, counted from 1.
     public let line: Int?
   }
 }
 
 extension UDILinkError.Step: CustomStringConvertible {
-  /// What it is and where: `Shop.Store (Shop/Wiring.swift:12)`.
+  /// What this step is, and where: `Shop.Store (Shop/Wiring.swift:12)`.
   public var description: String {
     let label = label + (parameter.map { ", parameter \($0)" } ?? "")
     guard let fileID, let line else { return label }
     return "\(label) (\(fileID):\(line))"
   }
 
-  /// What it is.
+  /// What this step is.
   fileprivate var label: String {
     property.map { "\(typeName).\($0)" } ?? describeKey(typeName, name)
   }
@@ -82,20 +82,20 @@ extension UDILinkError: CustomStringConvertible {
     [explanation.decision, demand, explanation.doubt].compactMap(\.self).joined(separator: " ")
   }
 
-  /// The same with the chain and the advice, for a message on a single line.
+  /// The summary, the chain and the advice on a single line.
   var message: String {
     [summary, way.map { "\($0)." }, explanation.advice].compactMap(\.self).joined(separator: " ")
   }
 
-  /// This many of those who need the dependency are named one by one, the nearest first.
+  /// The maximum number of objects and providers that are named as needing the dependency, the nearest first.
   private static var namedOneByOne: Int { 4 }
-  /// Of a longer chain, this many steps are shown at its beginning, and as many at its end.
+  /// The number of steps that are shown at each end of a chain that is too long to be shown completely.
   private static var shownAtEachEnd: Int { 8 }
 
   /// Who needs the dependency.
   private var demand: String? {
     switch cause {
-    // These causes already say it.
+    // In these cases, the cause already says who needs the dependency.
     case .cycle: return nil
     case .unattached where chain.count == 2: return nil
     default: break
@@ -110,7 +110,7 @@ extension UDILinkError: CustomStringConvertible {
     return "\(nearest), \(ends.joined(separator: ", "))."
   }
 
-  /// The chain, in one line; nil if nobody is known who asked.
+  /// The chain in one line; nil if it is not known who asked.
   private var way: String? {
     guard chain.count > 1 else { return nil }
     let steps = chain.map(\.description)

@@ -1,33 +1,33 @@
-/// Something after which the library can go on, but that was probably not intended.
+/// A use of the library that was probably not intended, but after which the library can go on.
 public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The kinds of misuse.
   @nonexhaustive
   public enum Kind: Sendable, Hashable {
-    /// An object used a verb while it was attached to nothing, so that ``AppContext`` served it. This is reported only
+    /// An object used a verb while it was attached to nothing, so the verb used ``AppContext``. This is reported only
     /// if ``UDIReporter/reportsUnattachedUse`` is on.
     case unattached
-    /// An object used a verb after its context was gone: the context that it was attached to, and that owned it.
+    /// An object used a verb after the context that it was attached to, and that owned it, was gone.
     case contextGone
-    /// A lookup with a verb that does not throw found a provider, but got no instance from it; the message says why.
-    /// The place is that of the registration. It is not misuse if a factory returns nil.
+    /// A lookup with a verb that does not throw found a provider, but got no instance from it. The message says why.
+    /// The file and the line are those of the registration. A factory that returns nil is no misuse.
     case notMade
-    /// A value was made under a lifetime that keeps instances weakly, which is impossible for values. The place is that
-    /// of the registration.
+    /// A value was made under a lifetime that keeps instances weakly, which is impossible for values. The file and the
+    /// line are those of the registration.
     case valueHeldWeakly
-    /// An object whose conformance to ``UDIObject`` belongs to the main actor was made or provided off the main actor,
-    /// and so could not be attached. The place is that of the registration.
+    /// An object could not be attached, because its conformance to ``UDIObject`` belongs to the main actor, but the
+    /// object was made or provided off the main actor. The file and the line are those of the registration.
     case notAttached
   }
 
-  /// What happened.
+  /// What kind of misuse this is.
   public let kind: Kind
-  /// What was wrong and what to do, in words.
+  /// What was wrong, and what to do about it.
   public let message: String
-  /// The file of the call, as `#fileID` gives it: module and name.
+  /// The file of the call, as `#fileID` gives it: the names of the module and the file.
   public let fileID: String
-  /// The line of the call, from 1.
+  /// The line of the call, counted from 1.
   public let line: Int
 
-  /// The place and the message, in the form of a compiler's warning.
+  /// The file, the line and the message, in the form of a compiler's warning.
   public var description: String { "\(fileID):\(line): \(message)" }
 }

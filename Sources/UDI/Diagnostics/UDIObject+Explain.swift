@@ -1,30 +1,30 @@
-/// Verbs that explain lookups on behalf of an object: from its effective context. Each has two overloads, see
-/// `UDIContext+Explain.swift`.
+/// Verbs that explain lookups on behalf of an object. The lookups begin in the object's effective context. Each verb
+/// has two overloads, see `UDIContext+Explain.swift`.
 extension UDIObject {
-  /// Explains what a lookup from the object's effective context finds, and why.
+  /// Explains what a lookup that begins in the object's effective context finds, and why.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default the context's search.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  /// - Complexity: The same as for ``UDIContext/explain(_:named:search:)``.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .anywhere)
   }
 
-  /// Explains what a lookup with arguments from the object's effective context finds, and why.
+  /// Explains what a lookup with arguments that begins in the object's effective context finds, and why.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default the context's search.
   ///   - argument: The factory's first argument after the context.
-  ///   - more: The others.
+  ///   - more: The factory's other arguments.
   /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: As ``UDIContext/explain(_:named:search:)``.
+  /// - Complexity: The same as for ``UDIContext/explain(_:named:search:)``.
   public func explain<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More

@@ -1,11 +1,12 @@
 import Synchronization
 
-/// Whether the library records bindings that are gone, so that a ``UDIExplanation`` can tell about them.
+/// Decides whether the library records removed bindings, so that a ``UDIExplanation`` can say what became of them.
 ///
-/// While recording is on, a binding leaves a short record when its object has died, when another instance is bound in
-/// its place, and when it is withdrawn because its instance is bound in another context. The record says what was
-/// bound, in which context and where in the source, when it went, and which line replaced or withdrew it. Records keep
-/// no object and no context alive. If there are more than ``capacity``, the oldest are dropped.
+/// While recording is on, a binding leaves a short record in three cases: when its object has died, when another
+/// instance is bound in its place, and when it is withdrawn because its instance is bound in another context. The
+/// record says what was bound, in which context and where in the source; when the binding was removed; and which line
+/// replaced or withdrew it. Records keep no object and no context alive. If there are more than ``capacity``, the
+/// oldest are dropped.
 ///
 /// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost exactly the same
 /// either way, down to the instruction. A `bind` costs a little more while recording is on.
@@ -28,6 +29,6 @@ public enum UDIRecording {
   /// The maximum number of records, for all contexts together.
   public static var capacity: Int { 512 }
 
-  /// The maximum number of records of one key in a context, whatever is bound there in turn.
+  /// The maximum number of records of one key in one context, however many bindings have succeeded one another there.
   static var capacityOfKey: Int { 8 }
 }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Where misuse of the library is reported.
 ///
-/// Reports go to the task's reporter, if ``withReporter(_:operation:)`` set one, otherwise to the process's,
-/// ``process``. By default, that writes to standard error in debug builds of the library, and does nothing in release
-/// builds.
+/// Reports go to the task's reporter if ``withReporter(_:operation:)`` has set one, and otherwise to ``process``, the
+/// reporter of the process. Unless it is replaced, the reporter of the process writes to standard error in debug builds
+/// of the library, and does nothing in release builds.
 ///
 /// ```swift
 /// UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { misuse in
@@ -12,8 +12,8 @@ import Synchronization
 /// }
 /// ```
 public struct UDIReporter: Sendable {
-  /// Whether the use of an object that is attached to nothing is reported. A program that attaches all of its objects
-  /// can thus find one that it forgot.
+  /// Whether the use of an object that is attached to nothing is reported. If a program attaches all of its objects,
+  /// such reports show which objects it has forgotten.
   public let reportsUnattachedUse: Bool
 
   private let body: @Sendable (UDIMisuse) -> Void
@@ -29,7 +29,7 @@ public struct UDIReporter: Sendable {
     if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
-  /// Passes a misuse on to this reporter. This is for a reporter that builds on another one.
+  /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
   ///
   /// - Parameter misuse: What happened.
   public func forward(_ misuse: UDIMisuse) { body(misuse) }
@@ -44,16 +44,16 @@ public struct UDIReporter: Sendable {
   public static var process: UDIReporter {
     get { lock.withLock { unsafe ofProcess } }
     set {
-      // The old reporter holds a user's closure, so it is released after the lock.
+      // The old reporter holds a user's closure, so it is released after the lock has been given back.
       var reporter = newValue
       lock.withLock { unsafe swap(&ofProcess, &reporter) }
     }
   }
 
-  /// The reporter that receives a misuse here and now.
+  /// The reporter to which misuse by the present code is reported: the task's, or else the process's.
   static var current: UDIReporter { ofTask ?? process }
 
-  /// Whether any reporter was ever made that reports unattached use. If not, no reporter needs to be asked.
+  /// Whether any reporter was ever made that reports unattached use. If none was, there is no need to ask a reporter.
   static let someReportUnattachedUse = Atomic<Bool>(false)
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
@@ -63,7 +63,7 @@ public struct UDIReporter: Sendable {
   @TaskLocal fileprivate static var ofTask: UDIReporter?
 
   private static let lock = Lock()
-  /// Guarded by `lock`.
+  /// Guarded by `lock`: the reporter of the process.
   #if DEBUG
     private nonisolated(unsafe) static var ofProcess = standardError
   #else
@@ -71,10 +71,11 @@ public struct UDIReporter: Sendable {
   #endif
 }
 
-/// Runs an operation. Misuse of the library by it, and by the tasks that it starts, goes to the given reporter.
+/// Runs an operation. The given reporter receives the reports of misuse by the operation and by the tasks that it
+/// starts.
 ///
 /// - Parameters:
-///   - reporter: The reporter while the operation runs.
+///   - reporter: Receives the reports while the operation runs.
 ///   - operation: What to run.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.
@@ -87,11 +88,11 @@ public func withReporter<Result, Failure: Error>(
   return try outcome.get()
 }
 
-/// Runs an asynchronous operation. Misuse of the library by it, and by the tasks that it starts, goes to the given
-/// reporter.
+/// Runs an asynchronous operation. The given reporter receives the reports of misuse by the operation and by the tasks
+/// that it starts.
 ///
 /// - Parameters:
-///   - reporter: The reporter while the operation runs.
+///   - reporter: Receives the reports while the operation runs.
 ///   - operation: The operation. It stays on the caller's actor.
 /// - Returns: What `operation` returns.
 /// - Throws: What `operation` throws.

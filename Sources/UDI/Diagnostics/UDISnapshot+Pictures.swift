@@ -2,13 +2,13 @@ extension UDISnapshot: CustomStringConvertible {
   /// The text tree, as ``text(depth:width:)`` returns it.
   public var description: String { text() }
 
-  /// Returns a text tree: contexts, what is bound in them, and what can be made.
+  /// Returns a text tree: the contexts, what is bound in them, and what can be made.
   ///
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, including the first. The contexts below are counted.
-  ///   - width: How many children, and how many bindings and providers, to show for each context. The others are
-  ///     counted.
-  /// - Returns: Lines. Below level 32 they are not indented further, but begin with their level.
+  ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
+  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
+  ///     providers together. The others are only counted.
+  /// - Returns: The lines of the tree. Below level 32, lines are not indented further, but begin with their level.
   public func text(depth: Int = 16, width: Int = 32) -> String {
     let deepestIndent = 32
     return lines(depth: depth, width: width).map { line in
@@ -28,9 +28,9 @@ extension UDISnapshot: CustomStringConvertible {
   /// rounded boxes on dotted lines, providers as slanted boxes.
   ///
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, including the first. The contexts below are counted.
-  ///   - width: How many children, and how many bindings and providers, to show for each context. The others are
-  ///     counted.
+  ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
+  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
+  ///     providers together. The others are only counted.
   /// - Returns: The text of a flowchart.
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
@@ -58,7 +58,7 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// A text as a quoted label: what Mermaid or HTML would interpret is replaced by entities.
+  /// Makes a quoted label from a text. Characters that Mermaid or HTML would interpret are replaced by entities.
   private static func escape(_ text: String) -> String {
     let entities: [Character: String] =
       ["\"": "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"]
@@ -71,33 +71,34 @@ extension UDISnapshot: CustomStringConvertible {
 extension UDISnapshot {
   private enum LineKind {
     case context, binding, deadBinding, provider
-    /// Bindings and providers of a context that do not fit.
+    /// How many more bindings and providers a context has than are shown.
     case moreEntries
-    /// Children of a context that do not fit.
+    /// How many more children a context has than are shown.
     case moreContexts
   }
 
-  /// One line of a picture, about a context that is given by its index.
+  /// One line of a picture. `context` is the index of the context that the line is about.
   private typealias Line = (kind: LineKind, text: String, context: Int, level: Int)
 
-  /// What a picture shows, from the top: as much as fits, and how much is left out.
+  /// The lines of a picture, from the top: as much as fits, and how much is left out.
   ///
   /// - Parameters:
-  ///   - depth: How many levels of contexts to show, including the first.
-  ///   - width: How many children, and how many bindings and providers, to show for each context.
+  ///   - depth: The number of levels of contexts to show, including the first.
+  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
+  ///     providers together.
   private func lines(depth: Int, width: Int) -> [Line] {
     let width = max(0, width)
     guard !contexts.isEmpty, depth > 0 else { return [] }
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     var sizes = Array(repeating: 1, count: contexts.count)
-    // A parent always comes before its children, but a snapshot that was decoded from elsewhere might say anything.
+    // A parent always comes before its children in a snapshot that this library took. A snapshot that was decoded from
+    // elsewhere need not keep to that.
     let parents = contexts.indices.map { index in contexts[index].parent.flatMap { 0..<index ~= $0 ? $0 : nil } }
     for (index, parent) in parents.enumerated() { if let parent { children[parent].append(index) } }
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }
 
     var lines: [Line] = []
-    // What is still to be shown. This is a stack of our own, because a tree may be deeper than the thread's stack
-    // allows.
+    // What is still to be shown. This stack replaces recursion, because a tree can be too deep for the thread's stack.
     var pending: [Line] = [(.context, contexts[0].label, 0, 0)]
     while let line = pending.popLast() {
       lines.append(line)

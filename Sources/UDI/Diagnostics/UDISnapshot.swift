@@ -1,4 +1,5 @@
-/// A context and everything below it at one moment: which objects are bound where, alive or dead, and what can be made.
+/// A context and everything below it at one moment: which objects are bound where, whether they are alive, and what can
+/// be made.
 ///
 /// A snapshot is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored.
 /// Its description is a text tree:
@@ -15,50 +16,50 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
   public struct Context: Sendable, Hashable, Codable {
     /// The context's tag.
     public let tag: String
-    /// The index of its parent in ``UDISnapshot/contexts``; nil for the first.
+    /// The index of the context's parent in ``UDISnapshot/contexts``; nil for the first context.
     public let parent: Int?
-    /// Whether it is a scope, which nobody outside can see into.
+    /// Whether the context is a scope, which nobody outside can see into.
     public let isScope: Bool
-    /// What is bound in it, in the order in which it was bound.
+    /// What is bound in the context, in the order in which it was bound.
     public let bindings: [Binding]
-    /// The providers that are registered in it, in the order in which they were registered.
+    /// The providers that are registered in the context, in the order in which they were registered.
     public let providers: [Provider]
   }
 
   /// One provider.
   public struct Provider: Sendable, Hashable, Codable {
-    /// The type it is registered under, as `String(reflecting:)` spells it.
+    /// The type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The name it is registered under, if any, as its description.
+    /// The description of the name that the provider is registered under; nil if there is none.
     public let name: String?
-    /// The name of its lifetime.
+    /// The name of the provider's lifetime.
     public let lifetime: String
-    /// Whether it keeps an instance that it made without arguments.
+    /// Whether the provider keeps an instance that it made without arguments.
     public let isMade: Bool
-    /// The message of the error with which its factory failed the last time; nil if it has made something since, or
-    /// never failed.
+    /// The message of the error with which the factory failed the last time; nil if the provider has made something
+    /// since, or never failed.
     public let lastFailure: String?
-    /// The file of the call that registered it, as `#fileID` gives it.
+    /// The file of the call that registered the provider, as `#fileID` gives it.
     public let fileID: String
-    /// The line of that call, from 1.
+    /// The line of that call, counted from 1.
     public let line: Int
   }
 
   /// One binding.
   public struct Binding: Sendable, Hashable, Codable {
-    /// The type it is registered under, as `String(reflecting:)` spells it.
+    /// The type that the object is bound under, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The name it is registered under, if any, as its description.
+    /// The description of the name that the object is bound under; nil if there is none.
     public let name: String?
     /// The class of the bound object; nil if the object is dead.
     public let className: String?
-    /// The file of the call that bound it, as `#fileID` gives it.
+    /// The file of the call that bound the object, as `#fileID` gives it.
     public let fileID: String
-    /// The line of that call, from 1.
+    /// The line of that call, counted from 1.
     public let line: Int
   }
 
-  /// The contexts, breadth-first: each after its parent.
+  /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
 }
 
@@ -68,12 +69,12 @@ extension UDISnapshot.Context {
 }
 
 extension UDISnapshot.Binding: CustomStringConvertible {
-  /// The key, and the class of the object or "dead": `Shop.Clock: SystemClock`.
+  /// The key, then the class of the object, or "dead": `Shop.Clock: SystemClock`.
   public var description: String { "\(describeKey(typeName, name)): \(className ?? "dead")" }
 }
 
 extension UDISnapshot.Provider: CustomStringConvertible {
-  /// The key, whether something is made, the lifetime, and how the factory failed: `Shop.Store: made, context`.
+  /// The key, whether an instance is kept, the lifetime, and how the factory failed: `Shop.Store: made, context`.
   public var description: String {
     let failure = lastFailure.map { ", failed last time: \(oneLine($0))" } ?? ""
     return "\(describeKey(typeName, name)): \(isMade ? "made" : "not made"), \(lifetime)\(failure)"
@@ -88,7 +89,7 @@ extension UDIContext {
   /// - Returns: A value that holds no object.
   /// - Complexity: O(contexts and bindings).
   public func snapshot() -> UDISnapshot {
-    // While the lock is held, only the necessary facts are collected. Objects are released and texts are made after
+    // Only the necessary facts are collected while the lock is held. Objects are released, and texts are made, after
     // that.
     let seen = change { node, garbage in
       BreadthFirst(node).map { element in

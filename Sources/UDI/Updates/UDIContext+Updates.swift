@@ -1,32 +1,32 @@
-/// Verbs that follow the answer of a lookup, and wait for it. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs that follow the answer of a lookup, or wait for it. Each has two overloads, see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Returns a sequence of what a lookup from here finds, now and after each change.
+  /// Returns a sequence of what a lookup that begins in this context finds, now and after each change.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: A sequence that does not keep this context alive.
-  /// - Complexity: A change costs what it costs without consumers, plus O(1) for each consumer whose lookup it may
-  ///   affect. A consumer is entered at each context above that its lookup may reach, which costs O(levels) for each
-  ///   change that it is notified of.
+  /// - Complexity: A change costs as much as without consumers, plus O(1) for each consumer whose lookup the change
+  ///   could affect. A consumer is entered at each context above that its lookup may reach. It is entered anew after
+  ///   each change that it is notified of, which costs O(levels).
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(context: self, name: name, search: search)
   }
 
-  /// Waits until a lookup from here finds something: now, or when it is bound or registered. The waiting call keeps the
-  /// context alive. If a provider's factory has failed, the provider is asked again when something changes under the
-  /// key.
+  /// Waits until a lookup that begins in this context finds something: now, or when something is bound or registered.
+  /// The context stays alive while the call waits. If a provider's factory has failed, the provider is asked again when
+  /// something changes under the key.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default this context's.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: The first dependency in search order.
-  /// - Throws: `CancellationError` if the task is cancelled before that. The declaration leaves the error's type open,
-  ///   as the one for objects does, whose context may be gone.
+  /// - Throws: `CancellationError` if the task is cancelled before there is a dependency. The declaration does not name
+  ///   this type, because the corresponding method of ``UDIObject`` can throw another error as well.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {

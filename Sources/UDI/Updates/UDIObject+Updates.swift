@@ -1,13 +1,13 @@
-/// Verbs that follow and wait on behalf of an object: from its effective context. Each has two overloads, see
-/// `UDIContext+Bind.swift`.
+/// Verbs that follow the answer of a lookup, or wait for it, on behalf of an object. The lookup begins in the object's
+/// effective context. Each verb has two overloads, see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Returns a sequence of what a lookup from the object's effective context finds, now and after each change. If the
-  /// object is attached elsewhere later, the sequence does not follow it.
+  /// Returns a sequence of what a lookup that begins in the object's effective context finds, now and after each
+  /// change. If the object is attached to another context later, the sequence stays with the first one.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A sequence that keeps neither the object nor its context alive.
@@ -18,18 +18,18 @@ extension UDIObject {
     UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
-  /// Waits until a lookup from the object's effective context finds something. If the object is attached elsewhere
-  /// meanwhile, the call does not follow it.
+  /// Waits until a lookup that begins in the object's effective context finds something. If the object is attached to
+  /// another context meanwhile, the call stays with the first one.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The name that the dependency is registered under, if any.
+  ///   - search: The direction of the lookup; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order.
-  /// - Throws: `CancellationError` if the task is cancelled before that; ``UDILinkError`` if the context that the
-  ///   object is attached to is gone.
+  /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
+  ///   context that the object is attached to is gone.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

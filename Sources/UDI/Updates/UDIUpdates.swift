@@ -6,19 +6,21 @@
 /// }
 /// ```
 ///
-/// The first element comes at once. After that, there is a new element whenever the lookup would find something else:
-/// because something was bound, withdrawn or registered, because an object died, or because contexts moved. (The death
-/// of an object that is not a ``UDIObject`` is noticed when its binding is next touched.) A consumer that is busy
-/// meanwhile gets only the latest state, not the states before it. The sequence ends when the task is cancelled or the
-/// context is gone: neither the sequence nor its iterator keeps the context or the found dependency alive. Values
-/// cannot be told apart, so a value that a factory makes counts as new each time a change makes the sequence look it
-/// up.
+/// The first element is available at once. After that, there is a new element whenever the lookup would find something
+/// else: because something was bound, withdrawn or registered, because an object died, or because contexts moved. (The
+/// death of an object that is not a ``UDIObject`` is noticed when its binding is next touched.) A consumer that was
+/// busy gets only the latest state, not the states before it.
 ///
-/// What a consumer's own lookup brings about is not a change: a provider makes an instance for it, the instance binds
-/// itself, and the instance dies when the consumer drops it. The provider is not asked again because of that, neither
-/// for this consumer nor for another one. While such an instance lives, other consumers receive it.
+/// The sequence ends when the task is cancelled or the context is gone. Neither the sequence nor its iterator keeps the
+/// context or the found dependency alive.
 ///
-/// Any number of consumers can iterate over the sequence, each independently. Without consumers it costs nothing.
+/// Values cannot be told apart. So a value that a factory makes counts as new each time a change causes another lookup.
+///
+/// What a consumer's own lookup does is not a change. For example, a provider makes an instance for the consumer, the
+/// instance binds itself, and it dies when the consumer drops it. None of this makes the sequence ask the provider
+/// again, neither for this consumer nor for another one. While such an instance lives, other consumers receive it.
+///
+/// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
   /// Weak, so that a sequence that somebody stores does not keep the context alive.
   weak let context: UDIContext?
@@ -34,7 +36,7 @@ extension UDIUpdates: AsyncSequence {
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs.
-    /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
+    /// - Returns: The dependency. An inner nil if there is none at present; an outer nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
       await consumer.next()
     }
@@ -46,7 +48,8 @@ extension UDIUpdates: AsyncSequence {
   }
 }
 
-/// ``UDIUpdates`` for a dependency that is not `Sendable`: the same, but iterated over on the main actor.
+/// ``UDIUpdates`` for a dependency that is not `Sendable`. The only difference is that this sequence is iterated over
+/// on the main actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
   weak let context: UDIContext?
   let name: UDIName?
@@ -63,7 +66,7 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
 
     /// Waits for the next element; the first is available at once.
     ///
-    /// - Returns: The dependency, or nil inside an optional if there is none; nil at the end.
+    /// - Returns: The dependency. An inner nil if there is none at present; an outer nil at the end of the sequence.
     public mutating func next() async -> Dependency?? { await consumer.next() }
   }
 

@@ -1,4 +1,4 @@
-/// The object that asks, by a verb or a property, for diagnosis.
+/// The object that looks something up with a verb or a property, for diagnosis.
 @usableFromInline
 struct Asker {
   @usableFromInline let object: AnyObject

@@ -1,12 +1,13 @@
 /// What has outlived the audited operation.
 extension BindingAudit {
-  /// The number of objects and contexts to report.
+  /// The number of objects and contexts that are to be reported.
   package func countOfSurvivors() -> Int { withSurvivors { reported, _ in reported.count } }
 
-  /// The objects and contexts to report, in the order in which they became known. Audits around this one do not report
-  /// them again.
+  /// The objects and contexts to report, in the order in which the audit learnt of them. If this audit runs inside
+  /// another one, the other one does not report them again.
   ///
-  /// - Parameter describe: Makes what is returned of a subject, whose object is alive during the call.
+  /// - Parameter describe: Makes an element of the result from a subject. The subject's object is alive during the
+  ///   call.
   package func survivors<Leak>(_ describe: (Subject) -> Leak) -> [Leak] {
     withSurvivors { reported, all in
       let objects = all.compactMap(\.object)
@@ -23,11 +24,11 @@ extension BindingAudit {
 
   /// Decides what to report.
   ///
-  /// - Parameter body: Receives what to report, and everything that has outlived the operation and is not in the tree,
-  ///   including what is ignored. All of it is alive during the call.
+  /// - Parameter body: Receives two arrays: the subjects to report; and all subjects that have outlived the operation
+  ///   and are not in the tree, including those that are ignored. Their objects are alive during the call.
   private func withSurvivors<Result>(_ body: (_ reported: [Subject], _ all: [Subject]) -> Result) -> Result {
-    // Checking whether the objects are alive means holding them. These references may be the last by the time they are
-    // released.
+    // To check whether objects are alive, strong references to them are made. By the time these references are
+    // released, they may be the last ones.
     var loaded = Garbage()
     defer { loaded.release() }
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
@@ -37,8 +38,8 @@ extension BindingAudit {
       .union(ignored.map(\.id))
     let counted = left.filter { !$0.wasThereBefore && !ignoredIDs.contains($0.id) }
 
-    // If something that is reported holds a context, the context goes together with it, and so is not reported itself.
-    // These are nodes, so that no context is retained on the way up.
+    // A context that is held by something else that is reported is not reported itself, because it would be released
+    // together with that. Nodes are compared instead of contexts, so that no context is retained on the way up.
     let nodes = unsafe Set(counted.compactMap(\.context).map { unsafe $0.withNode(\.address) })
     let attachedTo = Set(counted.compactMap(\.heldContext))
     let rootOfTasks = unsafe rootHolder == nil ? nil : newRoot
@@ -51,7 +52,7 @@ extension BindingAudit {
 
   /// The subjects that are alive, in order.
   ///
-  /// - Parameter loaded: Receives references to them.
+  /// - Parameter loaded: Receives a strong reference to each of them.
   private func living(_ loaded: inout Garbage) -> [Subject] {
     let living = Tree.change { _ in
       unsafe subjects.values.filter { subject in
@@ -63,9 +64,9 @@ extension BindingAudit {
     return living.sorted { $0.serial < $1.serial }
   }
 
-  /// Some contexts, all contexts below them, and what these contexts own.
+  /// The identities of the given contexts, of all contexts below them, and of everything that these contexts own.
   ///
-  /// - Parameter loaded: Receives references to the contexts.
+  /// - Parameter loaded: Receives a strong reference to each of these contexts.
   private func contents(of roots: [UDIContext], _ loaded: inout Garbage) -> Set<ObjectIdentifier> {
     var contents: Set<ObjectIdentifier> = []
     var storages: [any UDIStorage] = []
@@ -83,7 +84,7 @@ extension BindingAudit {
         }
       }
     }
-    // This is user code, so it runs after the lock has been given back.
+    // A user's storage is user code, so this runs after the lock has been given back.
     for storage in storages {
       if let kept = storage.load() { contents.insert(kept.objectID) }
     }
@@ -93,25 +94,25 @@ extension BindingAudit {
 
 extension BindingAudit.Subject {
   fileprivate var context: UDIContext? { object as? UDIContext }
-  /// The context that the object holds because it is attached to it. Do not read this while holding a lock.
+  /// The context that the object is attached to and therefore holds. Do not read this while holding a lock.
   fileprivate var heldContext: UDIContext? { attachment?.heldContext }
 }
 
 extension UDIContext {
-  /// Whether this context is below one of the given nodes, whose contexts then hold it.
+  /// Whether this context is below one of the given nodes. If so, the context of that node holds this context.
   fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
     change { node, _ in node.ancestors.contains { unsafe nodes.contains($0.address) } }
   }
 
   /// The providers that are registered here and below, in order.
   ///
-  /// - Parameter path: The path of this context, which may have left its tree since.
+  /// - Parameter path: The path that this context had in its tree. The context may have left the tree since.
   fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
     change { node, _ in
       let depth = node.fullPath.count
       return BreadthFirst(node).flatMap { element in
         var providers: [Provider] = []
-        // An alias has no factory of its own.
+        // An alias has no factory of its own that could hold the context.
         element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
         let path = path + element.node.fullPath.dropFirst(depth)
         return providers.sorted { $0.serial < $1.serial }.map {

@@ -1,31 +1,33 @@
 import Synchronization
 
-/// Records what is registered, attached and made during an operation, to find out afterwards what has outlived it.
-/// `UDITesting` uses this to find leaks.
+/// Records what is registered, attached and made during an operation, to find out afterwards what has outlived the
+/// operation. `UDITesting` uses this to find leaks.
 ///
-/// An audit records objects that are bound, attached, or owned by a context, and contexts that are made. It does so for
-/// the tree that it watches, and, in any tree, for the operation's task and the tasks that this one starts. It holds
-/// none of these objects.
+/// An audit records objects that are bound, attached or owned by a context, and contexts that are made. It records all
+/// of them in the tree that it watches. In other trees, it records only what is done by the operation's task and the
+/// tasks that it starts. An audit keeps none of these objects alive.
 package final class BindingAudit: Sendable {
   /// One object or one context, and what is known about it.
   package struct Subject {
     let id: ObjectIdentifier
     package let objectType: Any.Type
     package weak let object: AnyObject?
-    /// The subject's position in the order in which the subjects became known.
+    /// The subject's position in the order in which the audit learnt of the subjects.
     let serial: Int
-    /// Where the object may be released. The reach of an object that is only attached is unknown; then it counts as the
-    /// main actor.
+    /// Where the object may be released. For an object that is only attached, this is unknown; the main actor is then
+    /// assumed.
     var reach = Reach.mainActor
     /// The object's attachment, if it was attached.
     weak var attachment: UDIAttachment?
-    /// The tags from the root to a context, as of the last time it was added to a parent; nil for any other object.
+    /// If the subject is a context, the tags from the root to the context at the time when it was made or last added to
+    /// a parent. Nil for any other object.
     package var contextPath: [String]?
     /// The registrations and attachments of an object, in order.
     package var notes: [Note] = []
-    /// The providers in a context and below it, one of which may hold the context. Collected when it is reported.
+    /// If the subject is a context, the providers in and below that context, one of which may hold it. They are
+    /// collected only when the subject is reported.
     package var providers: [Note] = []
-    /// Whether the subject was in the tree before the operation began. If so, it is no leak, whatever happens to it.
+    /// Whether the subject was in the tree before the operation began. Such a subject is never reported as a leak.
     var wasThereBefore = false
     /// Whether an audit inside this one has reported the subject or was told to ignore it.
     var isSettled = false
@@ -41,35 +43,36 @@ package final class BindingAudit: Sendable {
     package let path: [String]
     /// Nil for an attachment.
     let key: KeyIdentity?
-    /// The call; for an object that a provider made, the provider's registration. Nil if it is not known.
+    /// The call that made the registration or attachment; for an object that a provider made, the call that registered
+    /// the provider. Nil if it is not known.
     package let site: CallSite?
 
     package var isContextAlive: Bool { context != nil }
-    /// The type that it was registered under; nil for an attachment.
+    /// The type of the registration; nil for an attachment.
     package var typeName: String? { key?.type.text }
     package var name: String? { key?.name?.description }
   }
 
   /// Guarded by the tree lock: the subjects by their addresses.
   nonisolated(unsafe) var subjects: [ObjectIdentifier: Subject] = [:]
-  /// Guarded by the tree lock.
+  /// Guarded by the tree lock: the serial number of the next subject.
   private nonisolated(unsafe) var nextSerial = 0
-  /// Guarded by the tree lock: the number of subjects at which the dead ones are removed next.
+  /// Guarded by the tree lock: when there are this many subjects, the dead ones are removed.
   private nonisolated(unsafe) var nextSweep = 64
   /// Guarded by the tree lock: the context that is watched, with all contexts below it, while the operation runs.
   private nonisolated(unsafe) var root: Node?
-  /// The same context, if it existed before. Set before the operation, and read after it.
+  /// The watched context, if it existed before the audit. Set before the operation, and read after it.
   private(set) nonisolated(unsafe) var preparedRoot: UDIContext?
-  /// Otherwise the context's identity, and what is alive while tasks hold it. Set before the operation, and read after
-  /// it.
+  /// If the watched context was made for the audit, the identity of that context; `rootHolder` is then an object that
+  /// is alive for as long as tasks hold the context. Both are set before the operation, and read after it.
   private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
   private(set) nonisolated(unsafe) weak var rootHolder: AnyObject?
   /// The audit that this one runs inside, if any.
   let outer: BindingAudit?
 
-  /// The audit of the task.
+  /// The audit that the current task runs in.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// The number of running audits. While it is zero, nothing else is checked.
+  /// The number of running audits. While it is zero, the library checks nothing else on behalf of audits.
   private static let count = Atomic<Int>(0)
   /// Guarded by the tree lock: the running audits.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
@@ -77,10 +80,11 @@ package final class BindingAudit: Sendable {
   /// Decides which subjects are ignored.
   let isIgnored: @Sendable (Subject) -> Bool
 
-  /// Makes an audit for this task to run.
+  /// Makes an audit, to be run by the current task.
   ///
-  /// - Parameter isIgnored: Decides which objects and contexts may live on. The contexts that they are attached to, and
-  ///   what those own, may then live on, too. Called while no lock is held; the object is alive.
+  /// - Parameter isIgnored: Decides which objects and contexts may live on. If an object may live on, so may the
+  ///   contexts that it is attached to, and what these contexts own. Called while no lock is held, and while the object
+  ///   is alive.
   package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
     self.isIgnored = isIgnored
     outer = Self.ofTask
@@ -90,9 +94,9 @@ package final class BindingAudit: Sendable {
   ///
   /// - Parameters:
   ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
-  ///   - holder: If the context was made for the audit, an object that is alive while tasks hold the context; the
-  ///     context must not outlive that object. Nil if the context existed before: what it already contains does not
-  ///     count, and what is in its tree at the end, or owned there, may live on.
+  ///   - holder: If the context was made for the audit, an object that is alive for as long as tasks hold the context:
+  ///     if the context outlives it, the context is reported. Nil if the context existed before. Then what the context
+  ///     already contains does not count, and what is in its tree at the end, or is owned there, may live on.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil,
@@ -103,7 +107,7 @@ package final class BindingAudit: Sendable {
     return try await Self.$ofTask.withValue(self) { try await operation() }
   }
 
-  /// The same for an operation that is not asynchronous.
+  /// The same for a synchronous operation.
   package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil, operation: () throws -> Result
   ) rethrows -> Result {
@@ -143,7 +147,7 @@ extension BindingAudit {
   @inline(__always)
   static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// Records that an object is bound, or that a context now owns it.
+  /// Records that an object is being bound, or that a context now owns it.
   @inline(__always)
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
@@ -176,7 +180,7 @@ extension BindingAudit {
       garbage.add(previous)
     }
     context.withNode { node in
-      // After this, `Node.context` works for what is bound there next.
+      // From now on, `node.context` returns this context. The notes about what is bound there next need that.
       node.remember(context)
       update(object, at: node, &garbage) { subject in
         subject.attachment = attachment
@@ -198,13 +202,15 @@ extension BindingAudit {
     for audit in unsafe all where audit.knows(context) { audit.update(context, &garbage) { $0.notePath(of: node) } }
   }
 
-  /// Updates what is known about an object, in each audit that has to record what this task does at a node.
+  /// Updates what is known about an object, in each audit that has to record what the current task does at the given
+  /// node.
   private static func update(
     _ object: AnyObject, at node: Node, _ garbage: inout Garbage, _ change: (inout Subject) -> Void
   ) {
     let own = ofTask
     for audit in unsafe all {
-      // If two audits of one context run side by side, each in its own task, only this task's audit records it.
+      // If two audits watch the same context at the same time, each in its own task, then only the current task's audit
+      // records this change.
       let isBeside = unsafe own?.root == audit.root
       if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) {
         audit.update(object, &garbage, change)
@@ -212,10 +218,10 @@ extension BindingAudit {
     }
   }
 
-  /// Whether this audit is the other one, or runs inside it.
+  /// Whether this audit is the given one, or runs inside the given one.
   private func isPart(of other: BindingAudit) -> Bool { sequence(first: self, next: \.outer).contains { $0 === other } }
 
-  /// Whether a node is the watched one or below it.
+  /// Whether a node is the watched one, or is below the watched one.
   private func watches(_ node: Node) -> Bool {
     unsafe root.map { node.andAncestors.contains($0) } ?? false
   }
@@ -226,11 +232,12 @@ extension BindingAudit {
 extension BindingAudit {
   /// Whether an object is known.
   ///
-  /// The weak reference that is stored under the object's address refers to that very object, or is dead. The caller
-  /// holds the object, so the reference loaded here is not its last one.
+  /// The weak reference that is stored under the object's address either refers to this object, or is dead. Reading it
+  /// makes a strong reference for a moment. That is not the last reference to the object, because the caller holds the
+  /// object.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
-  /// Updates what is known about an object, of which nothing may be known yet.
+  /// Updates what is known about an object. If nothing is known about it yet, makes a subject for it.
   private func update(_ object: AnyObject, _ garbage: inout Garbage, _ change: (inout Subject) -> Void) {
     let id = ObjectIdentifier(object)
     if !knows(object) {
@@ -247,7 +254,7 @@ extension BindingAudit {
     update(object, &garbage) { $0.wasThereBefore = true }
   }
 
-  /// Records all objects that are bound or owned at a node or below it before the operation.
+  /// Records all objects that are bound or owned at a node or below it before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
     for element in BreadthFirst(root) {
       element.node.treeLocked.bindings.forEachEntry { entry in
@@ -267,7 +274,7 @@ extension BindingAudit {
         discard(subject, &garbage)
         return false
       }
-      // This may be the last reference now, so it must not be released under the lock.
+      // By now, this may be the last reference to the object, so it must not be released under the lock.
       Schedule.reached(.loadedToLook)
       garbage.add(object, subject.reach)
       return true
@@ -275,8 +282,8 @@ extension BindingAudit {
     unsafe nextSweep = max(64, subjects.count * 2)
   }
 
-  /// Releases a dead subject's keys after the lock has been given back: releasing the last reference to a key runs the
-  /// `deinit` of its name.
+  /// Releases a dead subject's keys after the lock has been given back. If a reference to a key is the last one,
+  /// releasing it runs the `deinit` of the key's name.
   private func discard(_ subject: Subject, _ garbage: inout Garbage) {
     for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
@@ -291,17 +298,18 @@ extension BindingAudit {
 }
 
 extension BindingAudit.Subject {
-  /// Records where a context is.
+  /// Records where a context is in its tree.
   fileprivate mutating func notePath(of node: Node) {
     contextPath = node.fullPath
     reach = .anywhere
   }
 
-  /// Adds a note, unless it is there: an object that is bound again and again is recorded only once.
+  /// Adds a note, unless one of the last few notes says the same. So an object that is bound again and again is
+  /// recorded only once.
   fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
     if wasThereBefore { return }
     let id = context.map { ObjectIdentifier($0) }
-    // For the weak reference that is loaded here, see `knows`.
+    // `isContextAlive` reads a weak reference. That is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
       id != nil && $0.contextID == id && $0.key === key && $0.isContextAlive
     }

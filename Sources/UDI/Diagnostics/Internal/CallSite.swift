@@ -2,7 +2,7 @@
 @usableFromInline
 @safe
 package struct CallSite: Sendable {
-  // This points into the program's constants: a `#fileID` ends with a zero byte and is never freed.
+  // This points into the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
 

@@ -1,29 +1,29 @@
-/// What callers see if a lookup gives nothing: an error, or a report.
+/// What callers see if a lookup finds nothing: an error, or a report.
 ///
-/// These functions are never inlined: explanations are large values, and a lookup that makes something would keep room
-/// for them on the stack while the factory runs. Factories that run inside one another need all the stack that a small
-/// thread has.
+/// These functions are never inlined, because explanations are large values. If they were inlined, a lookup would
+/// reserve space for explanations on the stack, also while the factory runs that it calls. Factories that run inside
+/// one another need all of the stack on a thread whose stack is small.
 extension UDIContext {
-  /// The maximum number of contexts that an error looks at, so that it takes only a moment whatever the size of the
-  /// tree.
+  /// The maximum number of contexts that an error looks at. It makes sure that an error takes only a moment, however
+  /// large the tree is.
   private static var limit: Int { 1000 }
 
-  /// What to throw if a lookup fails. A factory's own error is passed on unchanged.
+  /// The error to throw if a lookup fails. A factory's own error is returned unchanged.
   @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
     let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
-    // Another thread may have registered it before the explanation was made.
+    // Another thread may have registered the dependency before the explanation was made.
     if case .found(let place) = explanation.cause {
       return UDILinkError(explanation: explanation.with(.cameLater(place)))
     }
     return UDILinkError(explanation: explanation)
   }
 
-  /// Reports why a lookup with a verb that does not throw got nothing from a provider. It is no misuse if nothing is
-  /// registered at all, or if a factory says that there is nothing.
+  /// Reports why a lookup with a verb that does not throw got nothing from a provider. Two cases are no misuse and are
+  /// not reported: nothing is registered at all, and a factory has returned nil.
   ///
   /// - Parameter asker: The object that called the verb, if there was one.
   @inline(never)
@@ -45,12 +45,14 @@ extension UDIContext {
 }
 
 extension UDIAttachment {
-  /// The error of a lookup by this attachment's object, which may be attached to nothing.
+  /// The error to throw for a lookup by this attachment's object. If the object is attached to nothing, the error can
+  /// name that as the cause.
   @usableFromInline
   @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
-    // A longer chain means that a factory asked, and so the lookup began at the factory's context.
+    // A longer chain means that a factory asked. Its lookup began in the factory's context, so the attachment is not
+    // the cause.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
     return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
@@ -58,7 +60,7 @@ extension UDIAttachment {
 }
 
 extension ProviderFailure {
-  /// The failure as a caller sees it; nil if there is nothing at all.
+  /// The failure as a cause; nil if nothing is registered.
   fileprivate var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
@@ -75,14 +77,14 @@ extension ProviderFailure {
 }
 
 extension Provider {
-  /// Whether an error says that a dependency needs itself.
+  /// Whether an error says that a dependency needs itself in order to be made.
   final func isCycle(_ error: any Error) -> Bool {
     if case .cycle? = error as? ProviderFailure { return true }
     if case .cycle? = (error as? UDILinkError)?.cause { return true }
     return false
   }
 
-  /// Reports a value that should have been kept weakly.
+  /// Reports that a provider made a value although its lifetime keeps instances weakly.
   final func reportWeakValue(_ instance: Instance) {
     UDIReporter.current.report(
       .valueHeldWeakly,

@@ -1,30 +1,32 @@
 /// The record of a binding that is gone.
 struct RemovedBinding {
-  /// Whether its object had died, or else what another `bind` did with it.
+  /// Why the binding is gone: its object had died, or another `bind` replaced or withdrew the binding.
   let kind: UDIExplanation.Finding.Kind
-  /// The call that replaced or withdrew it.
+  /// The call that replaced or withdrew the binding; nil if its object had died.
   let endedBy: CallSite?
-  /// When it was found dead, replaced or withdrawn. For an object that takes part in the tree, this is when it died.
+  /// When the binding was found dead, replaced or withdrawn. If the object took part in the tree, its death was noticed
+  /// at once, so this is the time of its death.
   let time: ContinuousClock.Instant
   let objectType: Any.Type?
-  /// The instance, which may be alive if it was replaced or withdrawn. A reference that is loaded while the tree lock
-  /// is held must not be released there.
+  /// The instance, which can still be alive if the binding was replaced or withdrawn. If this weak reference is read
+  /// under the tree lock, the strong reference that results must not be released under that lock.
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: Reach
-  /// The call that bound it.
+  /// The call that made the binding.
   let site: CallSite
 }
 
-/// The records of the most recent bindings, in all trees, that are gone because their objects have died or because of
+/// The records of the bindings that were removed last, in all trees, because their objects had died or because of
 /// another `bind`. Everything here runs under the tree lock.
 extension UDIRecording {
-  /// Guarded by the tree lock: the last records, by their numbers. `NodeExtras.removedBindings` says where they belong.
+  /// Guarded by the tree lock: the last records, by their numbers. `NodeExtras.removedBindings` says which context and
+  /// which key each of them belongs to.
   @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
   /// Guarded by the tree lock: the number of the last record. Numbers are never reused.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
 
-  /// The records under a key in one context, the last one first.
+  /// The records under a key in one context, the latest first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
     let numbers = node.treeLocked.extras?.removedBindings[key.id] ?? []
     return numbers.reversed().compactMap { unsafe records[$0] }
@@ -32,9 +34,10 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Records that a binding is removed from its context, if its object has died or another `bind` withdraws it.
+  /// Records that a binding is being removed from its context, if the reason is that its object has died or that
+  /// another `bind` withdraws the binding.
   ///
-  /// - Parameter site: The call of that `bind`.
+  /// - Parameter site: The call of that other `bind`, if there is one.
   @inline(never)
   static func noteRemoval(of binding: Binding, withdrawnBy site: CallSite?, _ garbage: inout Garbage) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil) }
@@ -43,11 +46,11 @@ extension UDIRecording {
     if let site { add(binding, object, .withdrawn, site) }
   }
 
-  /// Records that something is bound in a context, in the place of another binding or of none.
+  /// Updates the records when something is bound in a context, whether it replaces another binding or not.
   ///
-  /// This forgets the earlier records under the binding's key whose objects are dead, because the new binding counts
-  /// now, and the records of the same instance, which is bound again. Records of other objects that are alive stay: if
-  /// the new binding goes, they explain what became of those objects.
+  /// Two kinds of earlier records under the same key are dropped: those whose objects are dead, because only the new
+  /// binding counts now, and those of the instance that is being bound again. Records of other live objects are kept:
+  /// if the new binding is removed later, they explain what became of these objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
@@ -59,8 +62,8 @@ extension UDIRecording {
       }
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
-    // An instance that is bound again is not replaced. Nor is one that has died, because its successor may be at the
-    // same address.
+    // Nothing is recorded if the same instance is bound again. Nor is anything recorded if the old instance has died,
+    // because the new instance may be at its address, and then looks like the same instance.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
@@ -71,7 +74,7 @@ extension UDIRecording {
   private static func add(
     _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: CallSite?
   ) {
-    // This is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
+    // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let node = binding.node else { return }
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
@@ -81,7 +84,8 @@ extension UDIRecording {
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
-    // Keys that do not come back would otherwise leave numbers of dropped records for as long as the context lives.
+    // Here, the numbers of records that have been dropped are removed. Otherwise those of keys that are never bound
+    // again would stay for as long as the context lives.
     if extras.removedBindings.count > 2 * capacity {
       extras.removedBindings = extras.removedBindings.filter { _, numbers in
         numbers.contains { unsafe records[$0] != nil }

@@ -1,25 +1,26 @@
-/// Something that a context has, or had, as it is seen under the tree lock. The parts of explanations and snapshots are
-/// made from it after the lock has been given back, because the descriptions of names are user code.
+/// Something that a context has, or had, as it is seen under the tree lock. Explanations and snapshots are made from
+/// sightings after the lock has been given back, because that runs user code: the descriptions of names.
 struct Sighting {
   let kind: UDIExplanation.Finding.Kind
   let key: KeyIdentity
   let site: CallSite
-  /// Where the dependency may be used. This does not matter for a dead one.
+  /// Where the dependency may be used. Irrelevant if the dependency is dead.
   let reach: Reach
   /// The class of the object, or the type of the value.
   let instanceType: Any.Type?
-  /// The object, if it is alive. The garbage that was given keeps it alive.
+  /// The object, if it is alive. It is kept alive by the garbage that the initialiser received.
   let object: Unretained<AnyObject>?
-  /// The provider that makes such instances, and how its factory failed the last time.
+  /// The provider, if this is a provider or what it keeps. `failure` says how its factory failed the last time.
   private(set) var provider: Provider?
   private(set) var failure: FactoryFailure?
-  /// When the binding went, and the call that replaced or withdrew it.
+  /// When the binding was found dead, replaced or withdrawn, if there is a record of it. `endedBy` is the call that
+  /// replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
   private(set) var endedBy: CallSite?
 
   /// - Parameters:
   ///   - instance: The instance, if it is alive.
-  ///   - otherType: The type of a value, or of an object that is dead.
+  ///   - otherType: The type to record if there is no live object: that of a value, or of an object that has died.
   private init(
     _ kind: UDIExplanation.Finding.Kind, _ entry: Entry, _ instance: AnyObject?, isBox: Bool = false,
     _ otherType: Any.Type?, _ garbage: inout Garbage
@@ -64,7 +65,7 @@ struct Sighting {
     endedBy = record.endedBy
   }
 
-  /// Passes an object on, and lets the garbage keep it alive.
+  /// Returns an object, and makes the garbage keep it alive.
   private static func held(_ object: AnyObject?, _ reach: Reach, _ garbage: inout Garbage) -> AnyObject? {
     guard let object else { return nil }
     Schedule.reached(.loadedToLook)
@@ -79,7 +80,7 @@ struct Sighting {
 
   var className: String? { instanceType.map { "\($0)" } }
 
-  /// Whether the object is of a type; or, if there is none, whether the provider makes such objects.
+  /// Whether the object is of a type. If there is no object, whether the provider makes objects of that type.
   func isKind(of type: Any.Type) -> Bool {
     if let object { return isInstance(type, object.object) }
     return provider.map { UDI.isKind($0.madeType, of: type) } ?? false

@@ -1,6 +1,6 @@
-/// Decides the cause. Nothing here may be called while holding a lock.
+/// Decides the cause of an explanation. Do not call anything here while holding a lock.
 extension Survey {
-  /// The explanation of what was seen.
+  /// Makes the explanation of what was seen, with the given cause.
   func explanation(_ cause: UDIExplanation.Cause) -> UDIExplanation {
     UDIExplanation(
       typeName: key.type.text, name: key.name?.description, contextPath: start, search: search, cause: cause,
@@ -10,10 +10,10 @@ extension Survey {
       equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory)
   }
 
-  /// The cause that decides the answer.
+  /// Decides why the lookup finds something, or why it finds nothing.
   ///
   /// - Parameters:
-  ///   - reach: Where the one who asks may use the dependency.
+  ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
   func cause(_ type: Any.Type, _ reach: Reach, _ arguments: [Any]) -> UDIExplanation.Cause {
     if let answer {
@@ -38,8 +38,9 @@ extension Survey {
     return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
-  /// Of the bindings that are gone from a context, the one that decides. This is the last one, unless it has died and
-  /// an earlier one is alive: that one is missing only because it was replaced.
+  /// Of the bindings that are gone from a context, the one that explains why there is no answer. This is the one that
+  /// was removed last. The exception is that its object has died and the object of an earlier, replaced binding is
+  /// alive: then it is the earlier one, which is missing only because it was replaced.
   private func decisive(_ gone: [Sighting]) -> Sighting? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last
@@ -71,7 +72,7 @@ extension UDIExplanation.Place {
   fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.sighting)) }
 }
 
-/// Whether a value is, or can be cast to, an instance of a type that is known only at run time.
+/// Whether a value is an instance of a type that is known only at run time, or can be cast to that type.
 private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
   func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
   return isInstance(type)

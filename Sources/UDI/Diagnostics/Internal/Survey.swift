@@ -1,42 +1,43 @@
-/// What a lookup comes across in the places where it looks: it is collected under the tree lock, and decides the cause
-/// afterwards, because the descriptions of names and the casts of objects run user code.
+/// What a lookup comes across in the places where it looks. A survey is made under the tree lock. The cause is decided
+/// later, without the lock, because that runs user code: the descriptions of names, and casts of objects.
 struct Survey {
-  /// A sighting, and the path of the context where it is.
+  /// A sighting, and the path of the context where it was made.
   typealias Place = (path: [String], sighting: Sighting)
 
   let key: KeyIdentity
   let search: UDISearch
   /// The path of the context where the lookup begins; empty if nothing was looked at.
   private(set) var start: [String] = []
-  /// Whether the lookup goes up because a factory is running.
+  /// Whether the lookup goes up because it begins in a context that was given to a factory that is running.
   private(set) var isInFactory = false
   /// Whether the lookup begins in a branch that has been taken out of a tree.
   private(set) var isRemoved = false
   /// The contexts to list, in search order.
   private(set) var contexts: [(path: [String], sightings: [Sighting])] = []
-  /// How many further contexts had nothing.
+  /// The number of contexts that are not listed because they had nothing.
   private(set) var emptyCount = 0
-  /// How many further contexts had something.
+  /// The number of contexts that had something, but are not listed because there are too many.
   private(set) var omittedCount = 0
   private(set) var isAbridged = false
   private(set) var answer: Place?
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   private(set) var outside: Place?
-  /// The path of the scope that `outside` is in, if that is why a lookup does not find it.
+  /// The path of the scope that `outside` is in, if the lookup does not find `outside` because of that scope.
   private(set) var scopePath: [String]?
-  /// What is registered under other types and may be what was meant.
+  /// What is registered under other types. One of these dependencies might be of the requested type.
   private(set) var candidates: [Place] = []
-  /// What was looked at. Nobody else may hold it any more.
+  /// Keeps alive what was looked at. By now, these may be the last references to it.
   private var garbage = Garbage()
 
-  /// This many contexts are listed in any case, to show the order.
+  /// The maximum number of contexts that are listed even if they have nothing, to show the order of the search. Also
+  /// the maximum number of equally near places that are listed.
   private static var shownInOrder: Int { 12 }
-  /// This many contexts are listed if they have something.
+  /// The maximum number of contexts that are listed.
   private static var enough: Int { 100 }
-  /// This many candidates under other types are collected.
+  /// The maximum number of candidates under other types that are collected.
   private static var enoughCandidates: Int { 32 }
-  /// This many records of bindings that are gone are listed for a context.
+  /// The maximum number of records of removed bindings that are listed for one context.
   private static var enoughRecords: Int { 3 }
 
   /// Makes a survey that looks at nothing.
@@ -46,7 +47,7 @@ struct Survey {
   }
 
   /// Looks at the contexts that a lookup visits, up to its answer, and at places that are as near as the answer. If
-  /// there is no answer, looks for the nearest place that has one. Under the tree lock.
+  /// there is no answer, looks for the nearest place that has the dependency. Call this under the tree lock.
   ///
   /// - Parameter limit: The maximum number of contexts to look at.
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
@@ -69,7 +70,7 @@ struct Survey {
   /// Releases what was looked at. Do not call this while holding a lock.
   mutating func release() { garbage.release() }
 
-  /// Looks at a node and all nodes below it, level by level, to the end of the level with the answer.
+  /// Looks at a node and all nodes below it, level by level. Stops at the end of the level that has the answer.
   private mutating func lookBelow(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
@@ -124,12 +125,13 @@ struct Survey {
     return found
   }
 
-  /// Looks for the nearest place that has something under the key, if the search finds nothing: downwards from the
-  /// first node, unless the search did that, then downwards from its parent, and so on. At each step, what is in scopes
-  /// comes after what is not.
+  /// Looks for the nearest place that has something under the key, after the search itself has found nothing. Looks
+  /// downwards from the first node, unless the search has done that; then downwards from its parent, and so on. At each
+  /// step, places outside scopes take precedence over places in scopes.
   ///
-  /// - Parameter limit: The maximum number of contexts to look at for scopes.
-  /// - Complexity: O(depth), and O(contexts) for scopes, which the index does not cover.
+  /// - Parameter limit: The maximum number of contexts to visit in order to find scopes.
+  /// - Complexity: O(depth) for places outside scopes. O(contexts) for places in scopes, because the index does not
+  ///   cover them.
   private mutating func lookOutside(from first: Node, limit: Int) {
     var rest = limit
     var visited: Node?
@@ -148,7 +150,8 @@ struct Survey {
     }
   }
 
-  /// The place of what a lookup downwards finds. Dead entries that this finds are withdrawn, as by a lookup.
+  /// The place of what a lookup downwards finds. If this comes across entries whose objects are dead, it withdraws
+  /// them, as a lookup does.
   private mutating func nearestPlace(below first: Node) -> Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
@@ -156,7 +159,7 @@ struct Survey {
         return (node.fullPath, sighting)
       }
       entry.withdraw(&garbage)
-      // An entry that `withdraw` does not remove would keep this loop going for ever.
+      // If `withdraw` has not removed the entry, this loop would go on for ever.
       if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil

@@ -1,25 +1,28 @@
-/// What kind of change a watcher is notified of.
+/// The kinds of changes that watchers are notified of.
 ///
-/// A watcher's lookup can itself change the tree: for example, a provider makes an instance, which binds itself, and is
-/// withdrawn when the consumer drops it. If each of these changes led to another full lookup, a consumer would keep
-/// itself busy for ever although nobody else changes anything. So an entry that appears during a watcher's lookup is
-/// marked (`Entry.comesFromLook`). When such an entry appears or goes, whoever causes that, watchers are only notified
-/// of `.keptOnly`. Changes that happen only once are not marked: what set-up blocks do, and what happens while a
-/// context makes an instance that it keeps.
+/// A watcher's lookup can itself change the tree. For example, a provider makes an instance, the instance binds itself,
+/// and the binding is withdrawn when the consumer drops the instance. If each of these changes led to another full
+/// lookup, a consumer would keep itself busy for ever although nobody else changes anything. Therefore an entry that is
+/// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, whatever
+/// the cause, watchers are notified only of `.keptOnly`. Changes that happen only once are not marked: what set-up
+/// blocks do, and what happens while a context makes an instance that it keeps.
 enum ChangeKind {
-  /// A lookup may give another answer.
+  /// A lookup might give another answer.
   case answer
-  /// A provider may keep another instance. The watcher looks only at what is there, and makes nothing.
+  /// A provider might keep another instance than before. The consumer looks only at what is already there, and lets no
+  /// provider make anything.
   case keptOnly
-  /// Watchers are not notified: a provider has let go of what it kept, and makes the next instance when it is asked.
+  /// Watchers are not notified. A provider has dropped the instance that it kept, and makes the next one only when a
+  /// lookup asks for it.
   case ignored
 
-  /// What watchers are notified of when an entry appears or goes.
+  /// What watchers are notified of when an entry is added or removed.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
 }
 
-/// The watchers that a change may affect. They are notified when this object is released with the change's garbage, and
-/// so while no lock is held: a notification runs user code, for example an executor's.
+/// The watchers that a change might affect. This object belongs to the change's garbage, and notifies them when it is
+/// released. By then, no lock is held, which is necessary because a notification runs user code, for example an
+/// executor's.
 final class Notifications {
   var watchers: [(Watcher, ChangeKind)]
   init(_ first: (Watcher, ChangeKind)) { watchers = [first] }

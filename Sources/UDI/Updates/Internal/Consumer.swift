@@ -1,5 +1,5 @@
-/// A consumer of `updates(of:)` or `linkWhenAvailable`: it waits for a change, then looks up again. Copies of an
-/// iterator share their consumer.
+/// What waits in `updates(of:)` or `linkWhenAvailable`: it waits for a change, and then looks up again. Copies of an
+/// iterator share one consumer.
 final class Consumer<Dependency> {
   private let watcher: Watcher
   /// Weak, so that waiting for updates keeps no context alive.
@@ -8,12 +8,13 @@ final class Consumer<Dependency> {
   private let reach: Reach
   private let search: UDISearch?
   private var lastLook = LastLook()
-  /// What was given last, if it was an object. It is not kept alive.
+  /// The object that the consumer was given last, if it was given an object. This reference does not keep the object
+  /// alive.
   private weak var lastObject: AnyObject?
-  /// Whether the last answer was that there is nothing.
+  /// Whether the last answer was that there is no dependency.
   private var wasNothing = false
 
-  /// - Parameter context: Where to look up. If the context is gone, there is nothing to wait for.
+  /// - Parameter context: The context where lookups begin. If it is gone, there is nothing to wait for.
   init(_ context: UDIContext?, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
     PerThread.prepare()
     watcher = Watcher(.of(.of(Dependency.self), name), search)
@@ -26,14 +27,14 @@ final class Consumer<Dependency> {
 
   deinit { Tree.change { _ in watcher.leave() } }
 
-  /// Waits until a lookup gives another answer; the first one is there at once.
+  /// Waits until a lookup gives another answer. The first call gets its answer at once.
   ///
-  /// - Returns: The dependency, or nil inside an optional if there is none; nil if the context is gone or the task is
+  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or the task is
   ///   cancelled.
   nonisolated(nonsending) func next() async -> Dependency?? {
     while let change = await watcher.nextChange(), let context {
-      // The lookup may now go through other contexts than before. The watcher is entered before the lookup, so that no
-      // change is missed in between.
+      // The lookup may now pass through other contexts than before, so the watcher is entered there. This happens
+      // before the lookup, so that no change in between is missed.
       context.change { node, _ in node.enter(watcher) }
       let isKeptOnly = change == .keptOnly
       let found = isKeptOnly ? look(from: context, keptOnly: true) : looking { look(from: context, keptOnly: false) }
@@ -44,9 +45,9 @@ final class Consumer<Dependency> {
 
   /// Looks up the dependency on behalf of the watcher.
   ///
-  /// - Parameter isKeptOnly: Whether to look only at what is there, and to ask no provider unless it is new to the
-  ///   watcher.
-  /// - Returns: What was found; an outer nil if that is nothing new.
+  /// - Parameter isKeptOnly: Whether to look only at what is already there. Then a provider is asked only if it is new
+  ///   to the watcher.
+  /// - Returns: What was found, which can be an inner nil; an outer nil if there is nothing new.
   private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
     var found: Dependency?
     let answer = unsafe withUnsafeMutablePointer(to: &found) {
@@ -61,15 +62,15 @@ final class Consumer<Dependency> {
       lastLook.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
-    // The last two never come from a context: it withdraws what is dead, and runs set-up blocks.
+    // A context never answers with the last two: it withdraws entries whose objects are dead, and runs set-up blocks.
     case .written, .nothing, .dead, .setUpPending: break
     }
     context.withNode { lastLook.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)
   }
 
-  /// Runs a part of a lookup that can change the tree. Its changes are not new to the watcher, and the entries that it
-  /// adds are marked, see `ChangeKind`.
+  /// Runs a part of a lookup that can change the tree. The watcher does not take these changes for new answers, and the
+  /// entries that are added are marked: see `ChangeKind`.
   private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }
@@ -77,7 +78,7 @@ final class Consumer<Dependency> {
     return PerThread.resolution.object.looking(true, body)
   }
 
-  /// Whether an answer differs from the last one. A value that a provider made always does.
+  /// Whether an answer differs from the last one. A value always counts as different.
   private func isNew(_ found: Dependency?) -> Bool {
     let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

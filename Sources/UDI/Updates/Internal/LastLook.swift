@@ -1,21 +1,22 @@
-/// Where the answer of a watcher's last lookup came from. This decides whether the next lookup should ask a provider
-/// that it finds.
+/// Where the answer of a watcher's last lookup came from. If the next lookup finds a provider, this decides whether the
+/// lookup should ask it.
 struct LastLook {
-  /// The ids of the providers that may have made or kept the answer, or failed: none, if somebody bound it. Nil means
-  /// that there was nothing at all.
+  /// The ids of the providers that the answer may have come from; if a provider was asked and failed, the id of that
+  /// one. Empty if somebody bound the answer; nil if the lookup found nothing at all.
   private var providers: Range<UInt>?
-  /// The box in which a provider keeps a value. Another value has another box.
+  /// The box in which a provider keeps a value. Each value has a box of its own.
   private weak var box: AnyObject?
 
-  /// Whether even a lookup that makes nothing should ask this entry: it is a provider that is new to the watcher and
-  /// that no watcher's lookup registered, or it is a box with another value.
+  /// Whether even a lookup that makes nothing should ask this entry. It should ask a provider that is new to the
+  /// watcher, unless a watcher's lookup registered that provider. It should also ask a box that contains another value
+  /// than before.
   func isNew(_ entry: Entry) -> Bool {
     if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
     guard let provider = entry as? Provider, let providers else { return true }
     return !provider.comesFromLook && !providers.contains(provider.id)
   }
 
-  /// Records that an entry was asked: a provider, or the box with a value that a provider keeps.
+  /// Records that the lookup asked an entry: a provider, or a box that contains the value that a provider keeps.
   mutating func note(_ entry: Entry) {
     box = Tree.change { _ in
       if let provider = entry as? Provider {
@@ -23,18 +24,19 @@ struct LastLook {
         return provider.shown?.owned
       }
       guard let instanceEntry = entry as? InstanceEntry else { return nil }
-      // If the entry was removed meanwhile, its provider may be gone, too. Then any other provider is new.
+      // If the entry has been removed meanwhile, its provider may also have been removed. Then any provider that is
+      // found next is new.
       providers = instanceEntry.node == nil ? 0..<0 : Self.only(instanceEntry.maker)
       return instanceEntry.owned
     }
   }
 
-  /// Records that the answer came without a provider, or that there was none.
+  /// Records that the answer did not come from a provider that the lookup asked, or that there was no answer.
   ///
   /// - Parameters:
   ///   - node: The node where the lookup begins.
-  ///   - isKeptOnly: Whether the lookup makes nothing, and so does not find out where an object that appeared during a
-  ///     watcher's lookup comes from.
+  ///   - isKeptOnly: Whether the lookup makes nothing. Such a lookup cannot tell who made an object that appeared
+  ///     during a watcher's lookup, so what is known about the object's origin stays.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return providers = nil }
@@ -44,7 +46,7 @@ struct LastLook {
       } else if !entry.comesFromLook {
         providers = 0..<0
       } else if !isKeptOnly {
-        // Any provider that there is may have made it.
+        // Any of the providers that exist now may have made it.
         providers = unsafe 0..<Tree.providerCount + 1
       }
     }

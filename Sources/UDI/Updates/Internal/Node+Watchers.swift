@@ -1,6 +1,7 @@
-/// Where watchers are entered, and which of them a change concerns. Everything here runs under the tree lock.
+/// At which nodes watchers are entered, and which watchers a change concerns. Everything here runs under the tree lock.
 extension Node {
-  /// Enters a watcher whose lookup begins here at every node where something can change its answer.
+  /// Enters a watcher whose lookup begins at this node. The watcher is entered at every node where a change could
+  /// affect its answer.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     unsafe Watcher.count += 1
@@ -16,27 +17,28 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers that are entered here of a change to what this node itself has for a key.
+  /// Notifies the watchers entered here of a change in what this node itself has for a key.
   @inline(never)
   func notifyWatchers(of key: UInt64) {
     for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
     for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers whose lookup begins here of a change to what it finds below for a key.
+  /// Notifies the watchers whose lookup begins here of a change in what is below this node for a key.
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
     for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers of a key here, and those of contexts above whose lookups may find it here.
+  /// Notifies the watchers of a key that are entered here, and those of contexts above whose lookups might find the
+  /// dependency here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: key) }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(ofChangeBelowTo: key) }
   }
 
-  /// Notifies the watchers whose lookup goes up through this node, which has a new parent.
+  /// Notifies the watchers whose lookup passes upwards through this node. The node has got a new parent.
   @inline(never)
   func notifyWatchersOfMove() {
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -44,13 +46,13 @@ extension Node {
     }
   }
 
-  /// Notifies the watchers whose lookup begins here and uses the context's own search, which has changed.
+  /// Notifies the watchers whose lookup begins here and names no direction. The context's own search has changed.
   func notifyWatchersOfSearch() {
     for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers whose lookup reaches this node, whatever they look for: a set-up block has been added that
-  /// may bind it.
+  /// Notifies all watchers whose lookup reaches this node, whatever their keys. A set-up block has been added here, and
+  /// it might bind what they wait for.
   func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -60,8 +62,9 @@ extension Node {
     }
   }
 
-  /// Notifies the watchers whose lookup goes down from above this node to contexts with pending set-ups: this node has
-  /// moved, so one of the set-up blocks may now run before the lookup reaches what it finds at present.
+  /// Notifies the watchers whose lookup begins above this node and reaches contexts with pending set-ups on its way
+  /// down. This node has moved, so one of these set-up blocks might now run before the lookup reaches what it finds at
+  /// present.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched && node.shared.pendingSetUps.contains(.below) {
@@ -69,12 +72,13 @@ extension Node {
     }
   }
 
-  /// Removes all watchers when the context goes.
+  /// Removes all watchers from this node, whose context is gone.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { watcher.end() }
     for watcher in watchers.all + climbers.all {
-      // A chain of contexts is dismantled from the top down, and the top is the last node.
+      // A long chain of contexts is dismantled from the top down, and the topmost node is the last one in `nodes`. So
+      // the fast path is the usual one.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
       Tree.notify(watcher)
     }
@@ -89,7 +93,7 @@ extension Node {
   fileprivate var climbers: Watchers { treeLocked.extras?.climbers ?? [:] }
 }
 
-/// The watchers that are entered at one node, by the ids of their keys.
+/// The watchers that are entered at one node, first by the ids of their keys, then by their own identities.
 typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
 extension Watchers {
@@ -97,10 +101,11 @@ extension Watchers {
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup reaches a node where the watcher is entered: it finds nothing before.
+  /// Whether the watcher's lookup reaches a node where the watcher is entered, because it finds nothing before that
+  /// node.
   fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
-  /// Whether the watcher's lookup goes on above a node where the watcher is entered.
+  /// Whether the watcher's lookup continues above a node where the watcher is entered.
   fileprivate func climbs(beyond node: Node) -> Bool {
     direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
@@ -132,14 +137,14 @@ extension Watcher {
 }
 
 #if DEBUG
-  /// For tests: the state of the consumers that watch from here.
+  /// For tests: the state of the consumers whose lookups begin in a context.
   extension UDIContext {
     /// Whether all consumers have seen every change and are waiting for the next one.
     package var consumersAreWaiting: Bool {
       ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
     }
 
-    /// The number of contexts where each watcher is entered.
+    /// For each watcher, the number of contexts where it is entered.
     package var nodeCountsOfWatchers: [Int] {
       let watchers = ownWatchers
       return Tree.change { _ in watchers.map(\.nodes.count) }

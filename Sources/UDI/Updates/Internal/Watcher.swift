@@ -1,20 +1,21 @@
-/// Notices when a lookup may find something else than before.
+/// Is notified when a lookup might give another answer than before.
 ///
-/// A watcher is notified *that* something has changed, never *what*; its consumer then looks up again. So a slow
-/// consumer costs no memory, nothing is looked up unless somebody asks, and one notification too many does no harm.
+/// A watcher is notified only that something has changed, not of what has changed; its consumer then looks up again.
+/// This has three advantages: a slow consumer costs no memory, nothing is looked up unless somebody waits for it, and
+/// one notification too many does no harm.
 final class Watcher: @unchecked Sendable {
-  // Unchecked: everything mutable is guarded by the tree lock, or by the watcher's own lock.
+  // Unchecked: all mutable state is guarded by the tree lock or by the watcher's own lock.
 
-  /// The key that is looked up. The watcher holds it, so that no other key gets its id.
+  /// The key that is looked up. The watcher holds the key, so that its id cannot be given to another key.
   let key: KeyIdentity
-  /// The direction that the lookup names; nil if it names none.
+  /// The direction that was named for the lookup; nil if none was named.
   let search: UDISearch?
 
-  /// Under the tree lock: the nodes where the watcher is entered. The first is where its lookup begins.
+  /// Under the tree lock: the nodes where the watcher is entered. Its lookup begins at the first of them.
   var nodes: [Node] = []
-  /// Under the tree lock: the direction that the lookup takes.
+  /// Under the tree lock: the direction that the lookup takes, whether it was named or is that of the context.
   var direction = UDISearch.lineage
-  /// Under the tree lock: the thread that is looking up for the watcher now, or 0 if there is none.
+  /// Under the tree lock: the thread that is running the watcher's lookup now; 0 if there is none.
   var looker: UInt = 0
   /// Under the tree lock: whether the watcher is included in `count`.
   var isEntered = false
@@ -22,14 +23,15 @@ final class Watcher: @unchecked Sendable {
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   let lock = Lock()
-  /// Guarded by `lock`: the change that the consumer has not seen yet. The first one is that there is something to look
-  /// up in the first place.
+  /// Guarded by `lock`: the change that the consumer has not seen yet. At the beginning, there is such a change, so
+  /// that the consumer looks up at once.
   private var change: ChangeKind? = .answer
   /// Guarded by `lock`: whether the context is gone.
   private var hasEnded = false
-  /// Guarded by `lock`: those who wait, by their tickets. There may be several, because iterators can be copied.
+  /// Guarded by `lock`: the continuations of those who wait, by their tickets. There can be several, because iterators
+  /// can be copied.
   private(set) var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
-  /// Guarded by `lock`.
+  /// Guarded by `lock`: the ticket that was given out last.
   private var lastTicket: UInt = 0
 
   init(_ key: KeyIdentity, _ search: UDISearch?) {
@@ -51,7 +53,7 @@ extension Watcher {
       let (change, hasEnded) = lock.withLock { (self.change.take(), self.hasEnded) }
       if hasEnded { return nil }
       if let change { return change }
-      // A copy of the iterator has seen it first.
+      // A copy of the iterator has taken the change first.
     }
   }
 
@@ -63,8 +65,8 @@ extension Watcher {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mustWait = lock.withLock {
-          // A task is marked as cancelled before its handlers are called. So either this check sees the mark, or the
-          // handler finds the ticket.
+          // A task is marked as cancelled before its cancellation handlers are called. If this check does not see the
+          // mark yet, the handler runs later and finds the ticket.
           guard change == nil, !hasEnded, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true
@@ -76,7 +78,7 @@ extension Watcher {
     }
   }
 
-  /// Wakes those who wait. Do not call this while holding a lock.
+  /// Records a change and wakes those who wait. Do not call this while holding a lock.
   func notify(of kind: ChangeKind) {
     let continuations = lock.withLock {
       if change != .answer { change = kind }
