@@ -1,9 +1,9 @@
 /// Owns a value on behalf of an actor: wherever the last reference to this object is released, the value is released on
 /// the actor.
 ///
-/// This is for a value that refers to objects that are not `Sendable`, but is held by a `Sendable` object and so may be
-/// released on any thread. If the actor never runs again, the value is never released. Do not release the last
-/// reference while holding a lock.
+/// Use this for a value that refers to objects that are not `Sendable`, if a `Sendable` object holds the value and so
+/// may be released on any thread. If the actor never runs again, the value is never released. Do not release the last
+/// reference to this object while holding a lock.
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
   // Unchecked: the value is used only on the actor. Whoever reads it makes sure of that.
@@ -20,13 +20,14 @@ final class ActorOwned<Value>: @unchecked Sendable {
   convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
 
   /// The value. Use it only on the actor.
-  // Only `deinit` and `empty` take it away, and neither leaves anybody who could ask for it.
+  // The content is not nil: only `deinit` and `empty` take it away, and then nobody is left who could ask for it.
   @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
     guard let content = content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
-    // Handed over, so that this thread never holds the last reference. The carrier is empty when it dies.
+    // The value is handed over, so that this thread never holds the last reference to it. The carrier is empty when it
+    // dies.
     let carrier = ActorOwned(consume content, by: actor)
     Task.detached { await carrier.empty(on: carrier.actor) }
   }
@@ -36,8 +37,8 @@ final class ActorOwned<Value>: @unchecked Sendable {
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.
 ///
-/// The caller must hold no other reference: otherwise the last one might be released elsewhere. So pass the value with
-/// `consume`. Do not call this function while holding a lock.
+/// The caller must hold no other reference to the value: otherwise the last one might be released elsewhere. So pass
+/// the value with `consume`. Do not call this function while holding a lock.
 ///
 /// - Parameter value: The value, for example an object. It need not be `Sendable`.
 func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }

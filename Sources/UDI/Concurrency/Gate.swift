@@ -8,8 +8,8 @@
 
 /// Threads wait at a gate until another thread opens it. A gate is opened once and stays open.
 ///
-/// It uses the C library's condition variable, because the library's one lock type, a `Mutex`, offers nothing that a
-/// thread could wait for.
+/// A gate uses the condition variable of the C library, because Swift's `Mutex`, which is inside `Lock`, has nothing
+/// that a thread could wait for.
 @safe
 final class Gate: @unchecked Sendable {
   // Unchecked: `mutex` guards everything that is mutable. Safe: the gate owns the memory that the pointers lead to.

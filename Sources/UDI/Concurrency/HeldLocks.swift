@@ -7,10 +7,11 @@
     import Musl
   #endif
 
-  /// How many of the library's locks each thread holds. This exists in debug builds only: a test can check that no user
-  /// code runs and no user's object is released while a lock is held.
+  /// How many of the library's locks each thread holds. With this, a test can check that no user code runs and no
+  /// user's object is released while a lock is held. It exists in debug builds only.
   package enum HeldLocks {
-    // The C library's key is made once and stays. Its values are numbers, and nothing follows them as addresses.
+    // The key for thread-specific values is made once and never deleted. The values are numbers that are stored as
+    // pointers; they are never used as addresses.
 
     private static let key: pthread_key_t = {
       var key: pthread_key_t = 0

@@ -3,9 +3,9 @@ import Synchronization
 /// The one kind of lock in the library: a `Mutex` that the thread sanitizer understands.
 ///
 /// On Linux, `Mutex` is a futex, and its contended path is in the standard library, where the thread sanitizer does not
-/// see it. The sanitizer would report races between critical sections that exclude each other, also in our users'
-/// programs. So each section begins with an acquiring load of `handover` and ends with a releasing store to it. On
-/// x86-64 and arm64 that costs nothing measurable.
+/// see it. So the sanitizer would report races between critical sections that exclude each other, in our users'
+/// programs as well. To prevent this, each section begins with an acquiring load of `handover` and ends with a
+/// releasing store to it. On x86-64 and arm64 the cost is too small to measure.
 ///
 /// The top of `Tree.swift` says what each lock of the library guards, and in which order locks are taken.
 struct Lock: ~Copyable, Sendable {
@@ -34,7 +34,8 @@ struct Lock: ~Copyable, Sendable {
 
   /// Runs `body` while holding the lock.
   ///
-  /// `body` must not run user code or release a user's object. It returns such objects as its result instead.
+  /// `body` must not run user code or release a user's object. It returns such an object as its result instead, so that
+  /// the caller can release it.
   @inline(__always)
   borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result

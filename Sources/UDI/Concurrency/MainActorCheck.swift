@@ -2,12 +2,14 @@ import Dispatch
 
 /// Checks at run time whether code runs on the main actor.
 ///
-/// Code runs on the main actor if it runs on the main queue, which carries a mark: the main queue is the main actor's
-/// executor on all our platforms. Code on the process's first thread counts as well, even inside another queue's
-/// `sync`, because that thread belongs to the main queue while the program uses it. Swift's own check, which stops the
-/// program, gives the same answer, with one exception. On Linux, a program with an asynchronous `main` gives up its
-/// first thread, and other threads serve the main queue from then on. If one of these is in another queue's `sync`,
-/// this check says no and Swift's says yes. This check never says yes where Swift's says no.
+/// Code runs on the main actor if it runs on the main queue, which is the main actor's executor on all our platforms.
+/// The check recognises the main queue by a mark. Code on the process's first thread counts as well, even inside
+/// another queue's `sync`, because as long as the program uses its first thread, that thread belongs to the main queue.
+///
+/// Swift's own check stops the program instead of returning an answer. Both checks agree, with one exception. On Linux,
+/// a program with an asynchronous `main` gives up its first thread, and other threads serve the main queue from then
+/// on. If one of these threads is in another queue's `sync`, this check says no and Swift's says yes. This check never
+/// says yes where Swift's says no.
 @usableFromInline
 enum MainActorCheck {
   private static let mark: DispatchSpecificKey<Void> = {

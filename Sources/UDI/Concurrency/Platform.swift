@@ -24,7 +24,8 @@ var isFirstThread: Bool {
   #endif
 }
 
-/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow: ask only once.
+/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow: call it only once in each
+/// thread.
 func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
   #if canImport(Darwin)
@@ -60,8 +61,8 @@ func writeToStandardError(_ line: String) {
 
 /// Allocates memory directly from the C library.
 ///
-/// The standard library's `allocate` takes longer. This serves the row "make a scope, bind 3, link 5, end it" of the
-/// benchmarks, by 2 to 3 %.
+/// With the standard library's `allocate`, the benchmark "make a scope, bind 3, link 5, end it" would take 2 to 3 %
+/// longer.
 ///
 /// - Parameters:
 ///   - byteCount: The number of bytes.

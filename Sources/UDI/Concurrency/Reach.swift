@@ -6,8 +6,8 @@
 /// with. A lookup for a `Sendable` type never returns what was registered without `Sendable`.
 @usableFromInline
 struct Reach: Equatable, Sendable {
-  // This is not an enum: a lookup hands the mask on as it is, which serves the row "link, bound there" of the
-  // benchmarks.
+  // This is not an enum, because a lookup uses the mask as it is. An enum would make the benchmark "link, bound there"
+  // slower.
 
   /// The bits that a `LookupForm` takes from a type's facts.
   @usableFromInline let mask: UInt
@@ -47,15 +47,15 @@ struct LookupForm {
 
   fileprivate static var isForSendable: UInt { 0b100 }
 
-  /// The facts about a type that a form is made from, as bits of a `TypeToken`: two for exactness, one for each reach,
-  /// and one that is always set.
+  /// The facts about a type that a form is made from, as bits of a `TypeToken`: two bits for exactness, one for each
+  /// reach, and a third one, which is always set.
   static var exactFacts: UInt { 0b011 }
   static var constantFacts: UInt { isForSendable }
 
   @inline(__always)
   init(_ token: TypeToken, _ reach: Reach) { bits = token.word & reach.mask }
 
-  /// A form that fits no entry, so that the entry's recorded words are not used.
+  /// A form that fits no entry. The lookup then casts the object instead of using the entry's recorded words.
   init(casting reach: Reach) { bits = reach.mask & ~Self.exactFacts }
 }
 
@@ -75,11 +75,13 @@ struct EntryForm {
   var isExact: Bool { bits & 0b10 != 0 }
   var reach: Reach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
 
-  /// Whether a lookup gets the recorded words unchanged: it may have the dependency, and asks for exactly this type.
+  /// Whether a lookup gets the recorded words unchanged: it may have the dependency, and asks for the type of these
+  /// words.
   @inline(__always)
   func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
 
-  /// Whether a lookup must not get the dependency: it asks for a `Sendable` one, and this one is not.
+  /// Whether a lookup must not get the dependency: the lookup asks for a `Sendable` type, and the entry was registered
+  /// without `Sendable`.
   func isRefused(to reach: Reach) -> Bool { reach == .anywhere && self.reach == .mainActor }
 }
 

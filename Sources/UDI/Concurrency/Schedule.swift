@@ -11,11 +11,10 @@ package enum Schedule {
   /// A point that a thread can reach. No lock is held there unless the case says so.
   package enum Point: Sendable {
     /// The library has loaded an object's weak reference, only to see whether the object is alive. The tree lock is
-    /// held, so a hook must not use the tree. The hook may release references to the object; then the library holds the
-    /// last one.
+    /// held, so a hook must not use the tree. The hook may release all other references to the object; then the library
+    /// holds the last one.
     case loadedToLook
-    /// The thread is about to wait for something that another thread does: it makes an instance, or resets a user's
-    /// storage.
+    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage.
     case waits
     /// A lookup upwards goes on from a context to its parent. Both contexts' locks are held.
     case climbing
@@ -24,7 +23,7 @@ package enum Schedule {
   #if DEBUG
     @TaskLocal private static var hook: (@Sendable (Point) -> Void)?
 
-    /// Runs an operation, and calls a hook at each point that it reaches.
+    /// Runs an operation, and calls a hook at each point that the operation reaches.
     package static func following<Result>(
       _ hook: @escaping @Sendable (Point) -> Void, operation: () throws -> Result
     ) rethrows -> Result {

@@ -1,11 +1,11 @@
-/// A reference that does not keep its object alive, at the cost of a plain pointer.
+/// A reference that does not keep its object alive, and costs no more than a plain pointer.
 ///
-/// The tree's own edges are references of this kind. Retaining and releasing them would be most of the work of a
-/// lookup, and a count could reach zero under a lock, which the library must never allow. These references are valid
-/// because of what the locks guard (`Tree.swift`): before a `Binding` or a `UDIAttachment` is freed, it is removed,
-/// under the locks, from everything that refers to it in this way. So a reference that was read under a lock that
-/// guards it refers to a living object until that lock is given back. Every use follows this rule. It is also why the
-/// type is marked safe: the compiler cannot check the rule.
+/// The tree's own edges are references of this kind. If they were counted, retaining and releasing would be most of the
+/// work of a lookup, and a count could reach zero under a lock, which the library must never allow. These references
+/// are valid because of what the locks guard (`Tree.swift`): before a `Binding` or a `UDIAttachment` is freed, it is
+/// removed, under the locks, from everything that refers to it in this way. So if a reference is guarded by a lock and
+/// is read under that lock, its object lives at least until the lock is given back. The compiler cannot check this
+/// rule, but every use follows it, which is why the type is marked safe.
 ///
 /// Keys need no lock: `HeldKey` retains keys with a name, and keys without a name are never freed.
 @usableFromInline
@@ -22,7 +22,7 @@ struct Unretained<Object: AnyObject>: Hashable {
     unsafe reference = .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
   }
 
-  /// The object, retained for the reader.
+  /// The object, retained for the caller.
   @inline(__always)
   var object: Object { unsafe reference.takeUnretainedValue() }
 
@@ -47,7 +47,8 @@ struct Unretained<Object: AnyObject>: Hashable {
   @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(address) }
 
-  /// The address, without the bits that are zero in all addresses of objects: for tables that spread hashes themselves.
+  /// The address, without the bits that are zero in all addresses of objects. This is enough for tables that spread
+  /// hashes themselves.
   @usableFromInline var hashValue: Int { Int(bitPattern: address >> 4) }
 }
 

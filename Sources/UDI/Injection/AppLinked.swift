@@ -14,8 +14,8 @@ public struct AppLinked<Dependency> {
   /// read and write.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -24,7 +24,7 @@ public struct AppLinked<Dependency> {
     request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
-  /// Unavailable: the dependency comes from the object that the property is in.
+  /// Unavailable: this wrapper works only in a class.
   @available(
     *, unavailable,
     message: "use this wrapper in a class; elsewhere write `var x: P? { AppContext.link(P.self) }`"
@@ -66,8 +66,8 @@ extension AppLinked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -84,8 +84,8 @@ extension AppLinked {
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search.
   @available(
     *, unavailable,
     message: "remove the initial value: a property with @AppLinked looks the dependency up itself"

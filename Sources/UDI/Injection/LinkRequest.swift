@@ -15,7 +15,7 @@ struct LinkRequest: Sendable {
   }
 
   /// Stops the program, also in release builds, if something that is not `Sendable` is used off the main actor. The
-  /// compiler does not check the isolation of what a property wrapper does with the object that it is in.
+  /// compiler does not check on which actor a property wrapper uses the object that it is in.
   @inlinable
   @inline(__always)
   func checkIsolation(_ type: Any.Type, _ owner: AnyObject) { if reach == .mainActor { stopElsewhere(type, owner) } }
@@ -28,15 +28,16 @@ struct LinkRequest: Sendable {
   /// The stamp of a value that was set instead of looked up.
   @usableFromInline static var pinned: UInt { .max }
 
-  /// Looks up from the object's context. This is out of line, which keeps reads of kept values short.
+  /// Looks up from the object's context. This function is not inlined, so that reads of kept values compile to little
+  /// code.
   @usableFromInline
   @inline(never)
   func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
     owner.lookUp(type, name, reach, search, site)
   }
 
-  /// Returns the key path in debug builds. In release builds it is not even made, because every read of a kept value
-  /// would pay for it.
+  /// Returns the key path in debug builds, and nil in release builds. There the key path is not even made, because
+  /// making it would slow down every read of a kept value.
   @inlinable
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
@@ -49,7 +50,7 @@ struct LinkRequest: Sendable {
     return made
   }
 
-  /// Looks up a dependency that must be there.
+  /// Looks up a dependency that must be there. If it is missing, the program stops.
   ///
   /// - Parameter property: The key path of the property's storage, to name the property in a message.
   @usableFromInline

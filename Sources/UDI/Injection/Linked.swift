@@ -8,16 +8,17 @@
 /// }
 /// ```
 ///
-/// The property holds what it found strongly. After the object was attached again, or detached, the next read releases
-/// that and looks the dependency up anew. If a lookup finds nothing, the next read tries again. If a value is set, by a
-/// test for example, the property returns it until nil is set, wherever the object is attached.
+/// The property holds strongly what it found. After the object has been attached again, or detached, the next read
+/// releases what the property held and looks the dependency up anew. If a lookup finds nothing, the next read tries
+/// again. If a value is set, by a test for example, the property returns it until nil is set, wherever the object is
+/// attached.
 ///
 /// A `Sendable` class cannot have such a property, because its properties cannot change: there write
 /// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp when the value was kept.
+  /// The stamp that the attachment had when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
@@ -25,8 +26,8 @@ public struct Linked<Dependency>: KeepingWrapper {
   /// read and write.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -35,7 +36,7 @@ public struct Linked<Dependency>: KeepingWrapper {
     request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
-  /// Unavailable: the dependency comes from the object that the property is in.
+  /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
     message:
@@ -65,13 +66,14 @@ public struct Linked<Dependency>: KeepingWrapper {
         owner[keyPath: storage].isOutOfDate(stamp)
       {
         let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-        // If the lookup itself, for example through a factory, has set or read the property, that value stands.
+        // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}
         }
       }
-      // The property is read again in any case: then the compiler need not retain what the property holds anyway.
+      // The value is read from the property even after a lookup. The property holds it, so it need not be retained
+      // here.
       return owner[keyPath: storage].kept
     }
     set {
@@ -86,8 +88,8 @@ extension Linked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -104,8 +106,8 @@ extension Linked {
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search.
   @available(
     *, unavailable,
     message: "remove the initial value: a property with @Linked looks the dependency up itself"

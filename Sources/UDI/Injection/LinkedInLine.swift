@@ -14,8 +14,8 @@ public struct LinkedInLine<Dependency> {
   /// read and write.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -24,7 +24,7 @@ public struct LinkedInLine<Dependency> {
     request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
-  /// Unavailable: the dependency comes from the object that the property is in.
+  /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
     message:
@@ -68,8 +68,8 @@ extension LinkedInLine where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -86,8 +86,8 @@ extension LinkedInLine {
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search.
   @available(
     *, unavailable,
     message: "remove the initial value: a property with @LinkedInLine looks the dependency up itself"

@@ -5,24 +5,24 @@
 /// @Required var store: any Store
 /// ```
 ///
-/// If it is missing, the program stops with a message that says what was looked for, from where, and what is wrong. If
-/// a value is set, the property returns it from then on, wherever the object is attached.
+/// If the dependency is missing, the program stops with a message that says what was looked for, from where, and what
+/// is wrong. If a value is set, the property returns that value from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp when the value was kept.
+  /// The stamp that the attachment had when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  // This and the other initialiser for all types are disfavored, so that an optional gets the deprecated overload at
-  // the end of this file.
+  // This initialiser and the one for `Sendable` types are disfavored, so that for an optional type the compiler chooses
+  // one of the deprecated initialisers below.
 
   /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
   /// read and write.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @_disfavoredOverload
@@ -32,7 +32,7 @@ public struct Required<Dependency>: KeepingWrapper {
     request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
-  /// Unavailable: the dependency comes from the object that the property is in.
+  /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
     message: "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
@@ -62,13 +62,14 @@ public struct Required<Dependency>: KeepingWrapper {
       {
         let found = owner[keyPath: storage].request
           .require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // If the lookup itself, for example through a factory, has set or read the property, that value stands.
+        // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}
         }
       }
-      // The property is read again in any case, as in `Linked`. Nobody else can have changed it since.
+      // Even after a lookup, the value is read from the property, as in `Linked`. Nothing can have changed it in
+      // between.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
@@ -83,8 +84,8 @@ extension Required where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @_disfavoredOverload
@@ -101,8 +102,8 @@ extension Required {
   /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @available(
@@ -118,8 +119,8 @@ extension Required {
   /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @available(
@@ -140,8 +141,8 @@ extension Required {
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search.
   @available(
     *, unavailable,
     message: "remove the initial value: a property with @Required looks the dependency up itself"

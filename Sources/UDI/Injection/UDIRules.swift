@@ -15,7 +15,7 @@
 public struct UDIRules<Target> {
   // This is not `Sendable`, although what it holds is. If it were, the compiler would only warn when the
   // `@preconcurrency` form of `inject` is used off the main actor; as it is, the compiler refuses that. Nobody needs to
-  // pass rules on: `rules(for:)` returns them anywhere.
+  // pass rules to another thread, because `rules(for:)` can be called anywhere.
 
   private let context: UDIContext
   /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not receive an `any P`.
@@ -28,7 +28,7 @@ public struct UDIRules<Target> {
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
     let rule = Rule(reach: reach, isOnMainActor: isOnMainActor) { object, context in
-      // The cast is from `Any`, which also checks whether the conformance can be used here.
+      // The cast is from `Any`, because such a cast also checks whether the conformance can be used on this actor.
       guard let target = object as? Target else { return false }
       return apply(target, context)
     }
@@ -44,10 +44,10 @@ extension UDIRules {
   /// Adds a property to fill.
   ///
   /// - Parameters:
-  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, it stays as it
-  ///     is.
+  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
+  ///     stays as it is.
   ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction to take; by default that of the context that the rule is applied in.
+  ///   - search: The direction of the search; by default that of the context that the rule is applied in.
   /// - Returns: The same rules, so that calls can be chained.
   @discardableResult
   public func inject<Dependency: Sendable>(
@@ -57,14 +57,14 @@ extension UDIRules {
     add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
-  /// Adds a property to fill, if the property or the dependency belongs to the main actor. The rule is applied only
-  /// there.
+  /// Adds a property to fill, if the property or the dependency belongs to the main actor. The rule is applied only on
+  /// the main actor.
   ///
   /// - Parameters:
-  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, it stays as it
-  ///     is.
+  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
+  ///     stays as it is.
   ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction to take; by default that of the context that the rule is applied in.
+  ///   - search: The direction of the search; by default that of the context that the rule is applied in.
   /// - Returns: The same rules, so that calls can be chained.
   @preconcurrency @MainActor
   @discardableResult
@@ -72,13 +72,13 @@ extension UDIRules {
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
     Reach.mainActor.assertIsolation(Dependency.self)
-    // The key path may hold a subscript's arguments.
+    // The key path might hold arguments of a subscript, which need not be `Sendable`.
     let property = ActorOwned(onMainActor: property)
     return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
-  /// Adds a block that fills what it wants. A block that was written in main-actor code is applied only on the main
-  /// actor.
+  /// Adds a block that can fill any properties of the object. A block that was written in main-actor code is applied
+  /// only on the main actor.
   ///
   /// - Parameters:
   ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, but is passed in
@@ -105,7 +105,8 @@ extension UDIRules {
     }
   }
 
-  // This is static because a closure that held these rules would hold their context, which holds the closure.
+  // This is static because a closure that captured these rules would hold their context, and the context holds the
+  // closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
@@ -133,9 +134,10 @@ extension UDIContext {
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
   /// Applies the rules of this context and of all contexts above it to a `Sendable` object, the outermost context's
-  /// first. Their dependencies are looked up from this context.
+  /// first. The dependencies are looked up from this context.
   ///
-  /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to it are skipped.
+  /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to the main actor are
+  /// skipped.
   ///
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
@@ -145,7 +147,7 @@ extension UDIContext {
 
   /// The same for an object that is not `Sendable`, on the main actor.
   ///
-  /// The object may receive what belongs to the main actor, and so has to stay there.
+  /// The object might receive dependencies that belong to the main actor, so it has to stay there.
   ///
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.

@@ -1,16 +1,16 @@
-/// A dependency that is looked up from the object's own context when it is first read, and kept weakly. After the
-/// dependency has died, or the object was attached again, the next read looks it up anew.
+/// A dependency that is looked up from the object's own context when it is first read, and kept weakly. Once the
+/// dependency has died, or the object has been attached again, the next read looks the dependency up anew.
 ///
 /// ```swift
 /// @WeaklyLinked var delegate: (any Delegate)?
 /// ```
 ///
-/// If a value is set, the property keeps it weakly, too, wherever the object is attached. A value that is not a class
-/// instance can come only from a provider, and is not kept at all.
+/// If a value is set, the property keeps that weakly as well, wherever the object is attached. A dependency that is not
+/// a class instance can come only from a provider. The property does not keep such a dependency at all.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
-  /// The attachment's stamp when the value was kept.
+  /// The stamp that the attachment had when the value was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
@@ -18,8 +18,8 @@ public struct WeaklyLinked<Dependency> {
   /// read and write.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -28,7 +28,7 @@ public struct WeaklyLinked<Dependency> {
     request = LinkRequest(name, search, fileID, line, .mainActor)
   }
 
-  /// Unavailable: the dependency comes from the object that the property is in.
+  /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
     message:
@@ -56,7 +56,7 @@ public struct WeaklyLinked<Dependency> {
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-      // If the lookup itself, for example through a factory, has set or read the property, that value stands.
+      // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       owner[keyPath: storage].keep(found, stamp)
       return found
@@ -72,8 +72,8 @@ extension WeaklyLinked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take; by default the context's.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search; by default that of the context.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -84,7 +84,8 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
-  /// What a read returns without a lookup. A value that was set is never out of date, but it may be dead.
+  /// What a read returns without a lookup; nil if a lookup is needed. A value that was set is never out of date, but it
+  /// might be dead.
   @inlinable
   @inline(__always)
   func current(_ now: UInt) -> Dependency? {
@@ -107,8 +108,8 @@ extension WeaklyLinked {
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name it is registered under, if any.
-  ///   - search: The direction to take.
+  ///   - name: The name the dependency is registered under, if any.
+  ///   - search: The direction of the search.
   @available(
     *, unavailable,
     message: "remove the initial value: a property with @WeaklyLinked looks the dependency up itself"

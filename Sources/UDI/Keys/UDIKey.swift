@@ -1,7 +1,7 @@
 /// What a dependency is registered and looked up under: a type and, if there are several of that type, a name.
 ///
-/// If a dependency is looked up in many places, it is worth having a key: the type and the name are then declared once,
-/// and callers write `context.link(.service)`.
+/// If a dependency is looked up in many places, declare a key. Then the type and the name are written only once, and
+/// callers write `context.link(.service)`.
 ///
 /// ```swift
 /// extension UDIKey<any Serving> {
@@ -12,10 +12,11 @@
 ///
 /// `link`, `linkInLine`, `require` and `unregister` take keys.
 ///
-/// Two keys are the same exactly if `String(reflecting:)` of their types and their names are the same. So nested,
-/// generic and private types, and types of the same name in different modules, have different keys. For private and
-/// local types, the string is exact within one process, but not across two. `Sendable` and other marker protocols leave
-/// no trace at run time: `any P` and `any P & Sendable` are the same key.
+/// Two keys are the same exactly if their names are the same and `String(reflecting:)` spells their types in the same
+/// way. So types of the same name have different keys if they are in different modules, nested in different types, or
+/// private to different files, or if their generic arguments differ. For private and local types, the spelling is
+/// reliable only within one process; another process may spell them differently. `Sendable` and other marker protocols
+/// leave no trace at run time: `any P` and `any P & Sendable` are the same key.
 public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?

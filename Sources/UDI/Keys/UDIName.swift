@@ -26,15 +26,15 @@ public struct UDIName: Hashable, Sendable {
   }
 
   private let value: Value
-  /// The hash of `value`, computed once: otherwise it would call user code on the hot path.
+  /// The hash of `value`. It is computed once, because computing it on the hot path would call user code there.
   let digest: Int
 
   private init(text: String) {
     var text = text
     text.makeContiguousUTF8()
     value = .text(text)
-    // Not the hash of `value`, which would include the case. This serves the row "link by name, a literal" of the
-    // benchmarks with 62 of 781 instructions.
+    // This is the hash of the text alone. The hash of `value` would include the enum case. Saves 62 of the 781
+    // instructions of the benchmark "link by name, a literal".
     digest = text.hashValue
   }
 
@@ -50,8 +50,8 @@ public struct UDIName: Hashable, Sendable {
 
   /// Makes a name from any value.
   ///
-  /// A value that is not equal to itself, such as NaN, makes a new name each time; copies of that name are the same
-  /// name.
+  /// A value that is not equal to itself, such as NaN, makes a new name each time. Such a name is equal only to its own
+  /// copies.
   ///
   /// - Parameter value: What the name stands for; equal values of one type make the same name.
   public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
@@ -68,9 +68,9 @@ public struct UDIName: Hashable, Sendable {
   /// main actor. The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name
   /// may be used anywhere. The value is released on the main actor.
   ///
-  /// The type as the compiler sees it decides which initialiser is called. It is this one if the type is not known to
-  /// be `Sendable`, for example in a generic function. Names that were made by different initialisers are different,
-  /// whatever their values, unless the values are strings or `Int`s.
+  /// The compiler chooses the initialiser by the static type of the value. It chooses this one if it does not know the
+  /// type to be `Sendable`, for example in a generic function. A name that this initialiser made never equals a name
+  /// that the other one made, unless the values are strings or `Int`s.
   ///
   /// - Parameter value: What the name stands for; equal values of one type make the same name. As with the keys of a
   ///   dictionary, what its `==` and `hash(into:)` see must not change afterwards.
@@ -91,7 +91,7 @@ public struct UDIName: Hashable, Sendable {
     left.digest == right.digest && left.value == right.value
   }
 
-  /// Whether both are certainly the same name; false also if only the user's `==` can tell.
+  /// Whether both are certainly the same name. This never calls the user's `==`: if nothing else can tell, it is false.
   @inline(__always)
   func isSurely(_ other: UDIName) -> Bool {
     switch (value, other.value) {
@@ -124,10 +124,10 @@ extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral
   }
 }
 
-// These are deprecated and not unavailable: if another overload fits, the compiler ignores those that are unavailable,
-// and an optional would become a name without a warning. `.ci/refused` checks this.
+// These are deprecated rather than unavailable: the compiler ignores unavailable overloads if another one fits, and so
+// an optional would become a name without a warning. `.ci/refused` checks this.
 extension UDIName {
-  /// Not to be used: a name must not be made from an optional.
+  /// Deprecated: a name must not be made from an optional.
   ///
   /// - Parameter value: The value to unwrap first.
   @available(
@@ -138,7 +138,7 @@ extension UDIName {
     self.init(anything: value)
   }
 
-  /// Not to be used: a name must not be made from an optional.
+  /// Deprecated: a name must not be made from an optional.
   ///
   /// - Parameter value: The value to unwrap first.
   @available(
@@ -150,7 +150,8 @@ extension UDIName {
     self.init(anythingOfMainActor: value)
   }
 
-  // Generic functions do not know that the type is an optional, so they reach the initialisers for all values.
+  // In these generic initialisers, the compiler does not know that the value is an optional. So here `self.init` is the
+  // initialiser for all values, and not the deprecated one again.
   private init<Value: Hashable & Sendable>(anything value: Value) { self.init(value) }
   @MainActor private init<Value: Hashable>(anythingOfMainActor value: Value) { self.init(value) }
 }
@@ -166,9 +167,11 @@ extension UDIName: CustomStringConvertible {
   }
 }
 
-/// Any value other than a string. It is behind a reference, so that a name, which most lookups do not have, is small.
+/// The value of a name, if it is not a string. It is stored behind a reference to keep names small, because most
+/// lookups have none.
 final class NameBox: Hashable, @unchecked Sendable {
-  // Unchecked: the box of a name contains a `Sendable` value; a `NameToken` uses its own box as it explains there.
+  // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` does, the comment there
+  // says why this is safe.
   private let value: AnyHashable
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }

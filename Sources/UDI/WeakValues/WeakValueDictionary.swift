@@ -1,4 +1,4 @@
-/// A dictionary that holds its values weakly: it contains a value as long as somebody else keeps the object alive.
+/// A dictionary that holds its values weakly: it contains a value as long as something else keeps the object alive.
 ///
 /// ```swift
 /// var players = WeakValueDictionary<String, any Player>()
@@ -11,11 +11,11 @@
 /// `Value` is a class or a protocol type; the stored values must be class instances. The dictionary is a value type
 /// like `Dictionary`: copies share storage until one of them changes.
 ///
-/// Reading never returns a dead value. Later changes drop the entries of dead objects: each change of a dictionary with
-/// more than 32 entries checks the next eight of them in turn, and goes on as long as it finds dead ones. So a dead
-/// entry is dropped before there have been as many changes as there are entries. If more than half of the entries are
-/// dead, the very next change drops most of them in all but one case out of 256. ``removeDeadValues()`` drops all dead
-/// entries at once.
+/// Reading never returns a dead value. The entries of dead objects are dropped by later changes: each change of a
+/// dictionary with more than 32 entries checks the next eight of them in turn, and goes on as long as it finds dead
+/// ones. So a dead entry is dropped before there have been as many changes as there are entries. If more than half of
+/// the entries are dead, the next change almost certainly drops many: it drops none only if the eight entries that it
+/// checks first are all alive, in at most one case out of 256. ``removeDeadValues()`` drops all dead entries at once.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
@@ -30,10 +30,12 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries, shared by copies of the dictionary until one of them changes.
   @safe
   private final class Storage {
-    // This is a table, stored as the pointer that the table consists of. The compiler does not specialise a `deinit`,
-    // which would have to find out how to release a table, even an empty one. This serves the row "make a scope, bind
-    // 3, link 5, end it" of the benchmarks, by 5 %. Unchecked: the memory is reached only through a dictionary, and
-    // exclusive access to the dictionary is already checked or known. This serves the rows that bind, by 11 %.
+    // The table, stored as the pointer that it consists of. The compiler does not specialise a `deinit`. If the
+    // property were a table, the `deinit` would have to find out at run time how to release it, even if it is empty,
+    // and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
+    //
+    // Exclusivity is unchecked because the memory is reached only through a dictionary, and exclusive access to the
+    // dictionary is already checked or known. With the check, the benchmarks that bind would take 11 % longer.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 
     init(_ table: consuming CompactTable<Pair>) {
@@ -48,8 +50,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // This does not use `tablePointer`: taking an address in order to change something counts as a change, and
-      // several threads may read at the same time.
+      // This does not use `tablePointer`: taking an address through which something can be changed counts as a change,
+      // and several threads may read at the same time.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -58,9 +60,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       unsafeMutableAddress { unsafe tablePointer }
     }
 
-    /// A table has a single property, of the same type as `memory`, and so has the same layout. `memory` is a stored
-    /// property of an object, which no subclass or observer can override, so its address is valid as long as the object
-    /// lives; whoever uses the table holds the object.
+    /// A table has a single property, of the same type as `memory`, so both have the same layout. `memory` is a stored
+    /// property that no subclass or observer can override, so its address is valid as long as the object that contains
+    /// it lives. Whoever uses the table holds this object.
     @inline(__always)
     private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
       unsafe withUnsafeMutablePointer(to: &memory) {
@@ -73,13 +75,13 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let key: Key
     var entry: WeakEntry
 
-    /// A key whose values nobody can choose to make them collide may have a quick `hashValue` of its own, because the
-    /// table spreads hashes itself.
+    /// The table itself spreads the hashes. So the `hashValue` of a key may be a simple one that is fast to compute,
+    /// unless somebody could choose keys that collide.
     @inline(__always)
     static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
   }
 
-  /// The storage, made unique first, so that no copy of the dictionary shares it.
+  /// The storage. If a copy of the dictionary shares it, the dictionary first gets a storage of its own.
   private var uniqueStorage: Storage {
     @inline(__always)
     mutating get {
@@ -130,14 +132,15 @@ extension WeakValueDictionary {
     return storage.table.find(key)?.element.entry
   }
 
-  /// Releases all entries, in code that is compiled for the actual types; the compiler does not specialise the `deinit`
-  /// of the storage. This serves the row "make a scope, bind 3, link 5, end it" of the benchmarks, by 7 %.
+  /// Releases all entries. This code is compiled for the actual types, unlike the `deinit` of the storage, which the
+  /// compiler does not specialise. Without it, the benchmark "make a scope, bind 3, link 5, end it" would take 7 %
+  /// longer.
   mutating func releaseEntries() {
     if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
     storage = nil
   }
 
-  /// Calls `body` for every entry, dead ones included. It must not change the dictionary.
+  /// Calls `body` for every entry, dead ones included. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) {
     storage?.table.forEach { body($0.entry) }
   }
@@ -153,7 +156,7 @@ extension WeakValueDictionary {
   ///   - key: The key. A value that is already there is replaced.
   /// - Returns: The live value that was replaced, or nil.
   /// - Precondition: `value` is a class instance.
-  /// - Complexity: O(1), amortised and on average.
+  /// - Complexity: Amortised O(1) on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
@@ -173,7 +176,7 @@ extension WeakValueDictionary {
   ///
   /// - Parameter key: The key.
   /// - Returns: The live value that was removed, or nil.
-  /// - Complexity: O(1), amortised and on average.
+  /// - Complexity: Amortised O(1) on average.
   @discardableResult
   public mutating func removeValue(forKey key: Key) -> Value? {
     let removed = removeEntry(forKey: key)
@@ -195,9 +198,10 @@ extension WeakValueDictionary {
     for key in dead { storage.table.remove(key) }
   }
 
-  /// Stores an entry and returns the one that it replaces. Drops nothing else: see `deadEntriesInTurn()`.
+  /// Stores an entry and returns the entry that it replaces. This does not look for dead entries: see
+  /// `deadEntriesInTurn(looks:keep:)`.
   ///
-  /// - Parameter initialCapacity: The number of entries that an empty dictionary makes room for.
+  /// - Parameter initialCapacity: The number of entries for which an empty dictionary makes room.
   mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
     guard let found = storage.table.find(key) else {
@@ -209,27 +213,27 @@ extension WeakValueDictionary {
     return replaced
   }
 
-  /// Removes an entry and returns it. Drops nothing else.
+  /// Removes an entry and returns it. This does not look for dead entries.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
-    // This check avoids a needless copy of a shared storage.
+    // If there is no such entry, a shared storage is not copied.
     guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
     return uniqueStorage.table.remove(key)?.entry
   }
 
-  /// Dictionaries up to this size never look for dead entries. This is the constant in what dead entries may cost.
+  /// Dictionaries up to this size never look for dead entries. So up to this many dead entries can stay for ever.
   private static var smallCount: Int { 32 }
-  /// After a dead entry was found, this many live entries in a row end the search.
+  /// Once a dead entry was found, the search ends after this many live entries in a row.
   private static var patience: Int { 8 }
 
-  /// Whether a change should be followed by a call to `deadEntriesInTurn()`.
+  /// Whether a change should be followed by a call of `deadEntriesInTurn(looks:keep:)`.
   var looksForDeadEntries: Bool { heldCount > Self.smallCount }
 
   /// Checks the next entries in turn, and goes on as long as it finds dead ones. Call this after each change.
   ///
   /// - Parameters:
-  ///   - looks: As long as no dead entry was found, this many live entries end the search.
-  ///   - keep: Receives the objects that are alive, and their entries. One of these references may be the last by now,
-  ///     so it must not be released under a lock.
+  ///   - looks: How many live entries end the search if it has found no dead entry before.
+  ///   - keep: Receives each object that is alive, and its entry. The reference that it receives might be the last one
+  ///     by now, so it must not be released under a lock.
   /// - Returns: The dead entries, with their keys. They are still in the dictionary.
   mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
     let storage = uniqueStorage
@@ -264,7 +268,7 @@ extension WeakValueDictionary {
 // MARK: - Iterating and making
 
 extension WeakValueDictionary: Sequence {
-  /// Iterates over the live pairs, in no particular order. Whoever receives a value holds it.
+  /// Iterates over the live pairs, in no particular order. Each value is held strongly by whoever receives it.
   public struct Iterator: IteratorProtocol {
     fileprivate let dictionary: WeakValueDictionary
     fileprivate var bucket = 0

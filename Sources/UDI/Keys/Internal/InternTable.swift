@@ -1,27 +1,29 @@
-/// The live objects that stand for values of the user's: for each value there is one object, which is held weakly and
-/// takes itself out when it dies.
+/// The live objects that stand for users' values, one object for each value. The table holds the objects weakly, and an
+/// object removes itself from the table when it dies.
 ///
-/// Values are compared by the user's `==`, so never under the lock: the candidates are copied under the lock and
-/// compared without it. The outcome is valid if nobody has added an object meanwhile.
+/// Values are compared by the user's `==`, which must not run under the lock. So the objects with the same hash are
+/// copied under the lock and compared without it. If none of them stands for the value, a new object is added, unless
+/// another thread has meanwhile added one with the same hash: then the comparison starts again.
 final class InternTable<Object: AnyObject>: @unchecked Sendable {
   // Unchecked: `lock` guards the entries.
   private let lock = Lock()
-  /// The objects by the hashes of their values. Several objects are under one hash only if their values have the same.
+  /// The objects, grouped by the hashes of their values.
   private var entries: [Int: [InternedObject]] = [:]
 
   /// The object that stands for a value, if there is one.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
-  ///   - isSame: Whether an object stands for the value. It may run user code.
+  ///   - isSame: Returns whether an object stands for the value. It may run user code.
   func find(_ hash: Int, where isSame: (Object) -> Bool) -> Object? { candidates(hash).first(where: isSame) }
 
-  /// The object that stands for a value, made if there is none.
+  /// The object that stands for a value. It is made if there is none.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
-  ///   - isSame: Whether an object stands for the value. It may run user code.
-  ///   - make: Makes the object, given all others with the same hash. It runs under the lock, so it runs no user code.
+  ///   - isSame: Returns whether an object stands for the value. It may run user code.
+  ///   - make: Makes the object. It receives all other objects with the same hash. It runs under the lock, so it must
+  ///     not run user code.
   @inline(__always)
   func intern(_ hash: Int, where isSame: (Object) -> Bool, make: ([Object]) -> Object) -> Object {
     var compared: [Object] = []
@@ -39,7 +41,7 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
     }
   }
 
-  /// Takes a dying object out.
+  /// Removes a dying object.
   func remove(_ object: Object, _ hash: Int) {
     lock.withLock {
       entries[hash]?.removeAll { $0.identity == ObjectIdentifier(object) }
@@ -47,7 +49,7 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
     }
   }
 
-  /// All objects under a hash. The caller releases them, with no lock held.
+  /// All live objects with a hash. The caller has to release them while it holds no lock.
   func candidates(_ hash: Int) -> [Object] { lock.withLock { live(hash) } }
 
   private func live(_ hash: Int) -> [Object] {
@@ -58,6 +60,6 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
 
 private struct InternedObject {
   weak let object: AnyObject?
-  /// Identifies the object even when it is dying, and `object` is already nil.
+  /// Identifies the object even while it is dying, when `object` is already nil.
   let identity: ObjectIdentifier
 }

@@ -1,40 +1,42 @@
 /// A key, interned: the type's identity and the name, with an id that stands for both.
 ///
-/// Lookups compare nothing but the id. Without a name, it is the type's id. With a name, it is a hash of both, so that
-/// a lookup can compute it on its own; if a second name has the same hash, which is rare, it gets an id of its own
-/// (`NamedKey`).
+/// Lookups compare nothing but ids. The id of a key without a name is the type's id. The id of a key with a name is a
+/// hash of the type's id and the name, so that a lookup can compute it without searching for the key. If two keys have
+/// the same hash, which is rare, the second one gets a running number instead (`NamedKey`).
 ///
 /// An entry holds its key (`HeldKey`). Releasing the last reference to a key with a name may run a user's `deinit`, so
-/// it must not happen under a lock: whatever is dropped with an entry goes into `Garbage`, and whoever looks for a key
-/// holds it during the call.
+/// it must not happen under a lock. Therefore everything that is dropped with an entry goes into `Garbage`, and whoever
+/// looks for a key holds the key during the call.
 class KeyIdentity: @unchecked Sendable {
-  // Unchecked: it is a `TypeIdentity` or a `NamedKey`, and both have only constants that are `Sendable`, and an atomic.
+  // Unchecked: an instance is a `TypeIdentity` or a `NamedKey`. Both have only constants that are `Sendable`, and
+  // atomics.
 
   final var id: UInt64 { unsafe uncheckedID }
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name, or a reserved id; nil for that of a type, which is the address of its
-  ///   identity without the lowest four bits.
+  /// - Parameter id: The id of a key with a name, or a reserved id. If it is nil, this is the key of a type without a
+  ///   name, and its id is the address of this object without the lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
   }
 
-  /// The identity for `type` and `name`, made if there is none. Not for the hot path.
+  /// The identity for `type` and `name`. It is made if there is none. This is too slow for the hot path.
   static func of(_ type: TypeIdentity, _ name: UDIName?) -> KeyIdentity {
     guard let name else { return type }
     return NamedKey.of(type, name)
   }
 
   final var type: TypeIdentity {
-    // It is one of the two classes: see `namedBit`.
+    // This is either a `NamedKey` or a `TypeIdentity`: see `namedBit`.
     namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
   }
 
   final var name: UDIName? { namedKey?.read { $0.givenName } }
 
-  /// Whether this is certainly the key of a type and a name; false also if only the user's `==` can tell.
+  /// Whether this is certainly the key of a type and a name. This never calls the user's `==`: if nothing else can
+  /// tell, it is false.
   @inline(__always)
   final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
     namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false
@@ -52,14 +54,14 @@ extension KeyIdentity: CustomStringConvertible {
 // MARK: - Ids
 
 extension KeyIdentity {
-  /// The ids up to this one belong to no type: they are for entries that nobody looks up by a type.
+  /// The ids up to this one belong to no type. They are for entries that nobody looks up by a type.
   static var lastReservedID: UInt64 { 3 }
   /// Set in the id of every key with a name: such keys are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
-  /// Also set if another name had the hash already, and the id is a running number.
+  /// Also set if another key already had the hash as its id. The id is then a running number.
   static let collisionBit: UInt64 = 1 << 62
 
-  /// The id that a name has, unless another name with the same hash was there first.
+  /// The id of the key of a type and a name, unless another key already had it.
   @inline(__always)
   static func hashedID(_ typeID: UInt64, _ name: UDIName) -> UInt64 {
     let hash = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(typeID))
@@ -69,10 +71,11 @@ extension KeyIdentity {
 
 // MARK: - Holding a key
 
-/// How an entry holds its key: it counts a reference only if the key has a name. A key without one is never freed.
+/// An entry's reference to its key. It is counted only if the key has a name, because a key without a name is never
+/// freed.
 ///
-/// This serves the row "bind 16 fresh keys in a new context, each" of the benchmarks, by 2 %, and "make a scope, bind
-/// 3, link 5, end it", by 2 %.
+/// If all keys were counted, the benchmarks "bind 16 fresh keys in a new context, each" and "make a scope, bind 3, link
+/// 5, end it" would each take 2 % longer.
 @safe
 struct HeldKey: ~Copyable {
   let identity: Unretained<KeyIdentity>

@@ -1,11 +1,11 @@
 /// Stands for the value of a name that was made on the main actor: there is one token for all equal values of one type.
 ///
 /// The value need not be `Sendable`, and its `==`, `hash(into:)` and `description` may belong to the main actor, but
-/// names go anywhere. So all three are called only while a name is made. Afterwards, tokens are compared by identity,
-/// and the token stores the hash and the description.
+/// the name can be used anywhere. So these three are called only while a name is made. The token stores the hash and
+/// the description, and tokens are compared by identity.
 final class NameToken: Hashable, @unchecked Sendable {
-  // Unchecked: `box` is read where names are made, which is on the main actor, and set by `deinit`, when nobody else
-  // has the token.
+  // Unchecked: `box` is read only where names are made, which is on the main actor, and changed only by `deinit`, when
+  // nobody else has the token.
 
   /// The value's hash.
   private let digest: Int
@@ -26,12 +26,12 @@ final class NameToken: Hashable, @unchecked Sendable {
 
   static let table = InternTable<NameToken>()
 
-  /// The token of a value. To be called on the main actor, where the value may be compared and described.
+  /// The token of a value. Call this on the main actor, where the value may be compared and described.
   static func of(_ value: some Hashable) -> NameToken {
     let box = NameBox(value)
     let digest = box.hashValue
     if let found = table.find(digest, where: { $0.box == box }) { return found }
-    // Made before the table is locked, because it describes the value.
+    // The token is made before the table is locked, because making it asks the value for its description.
     let new = NameToken(box, digest)
     return table.intern(digest, where: { $0.box == box }) { _ in new }
   }

@@ -1,16 +1,17 @@
 /// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
-/// Computer Programming, volume 3, section 6.4). It is for addresses and counters, which nobody chooses in order to
-/// cause collisions.
+/// Computer Programming, volume 3, section 6.4). Use this only for integers that nobody can choose so that they
+/// collide, such as addresses and counters.
 @inline(__always)
 func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
   value &* highBits(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Does the same to an id, which has 64 bits on every platform, for a table whose hashes are words.
+/// Spreads an id in the same way, for a table whose hashes are words. An id has 64 bits on every platform; a word may
+/// have fewer.
 @inline(__always)
 func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word { highBits(scrambled(id)) }
 
-/// The high bits of an integer, as many as a word has.
+/// The high bits of an integer: as many as a word has.
 @inline(__always)
 private func highBits<Word: FixedWidthInteger & UnsignedInteger>(_ value: UInt64) -> Word {
   Word(truncatingIfNeeded: value >> UInt64(64 - Word.bitWidth))

@@ -6,14 +6,14 @@ package func describeKey(_ typeName: String, _ name: (some CustomStringConvertib
 /// Types, as all messages spell them: as `String(reflecting:)` does.
 func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
 
-/// A path: the tags from the root on.
+/// A path, as messages spell it: the tags, from the root down.
 func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separator: " / ") }
 
-/// A path, as messages quote it.
+/// The same in quotes.
 package func quoted(_ tags: [String]) -> String { "\"\(describePath(tags))\"" }
 
-/// A user's text as messages spell it. It may contain anything, so this escapes characters that would break the line or
-/// change the direction of the text, and control characters.
+/// A user's text, as messages spell it. The text may contain anything, so this escapes control characters, and
+/// characters that would break the line or change the direction of the text.
 func oneLine(_ text: String) -> String {
   text.unicodeScalars.contains { $0.mustBeEscaped }
     ? text.unicodeScalars.map { $0.mustBeEscaped ? $0.escaped(asASCII: true) : String($0) }.joined() : text

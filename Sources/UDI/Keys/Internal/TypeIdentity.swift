@@ -4,27 +4,28 @@ import Synchronization
 ///
 /// The types of a program are limited in number, so nothing here is freed.
 ///
-/// The identity is also the key of the type without a name. Its id is unique among types, never reused, above
-/// `lastReservedID` and below `KeyIdentity.namedBit`.
+/// The identity is also the key that consists of the type and no name. Its id belongs to this type alone, is never
+/// reused, and lies between `lastReservedID` and `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked because its superclass is; it adds only constants and atomics.
 
   /// The first type that was seen with this string. A few types share their string with another, for example
-  /// `((() -> Void) -> Void).self` and `((@escaping () -> Void) -> Void).self`. They are one dependency, but stored
-  /// values of the one type must not be read as the other without a cast.
+  /// `((() -> Void) -> Void).self` and `((@escaping () -> Void) -> Void).self`. They have one key, but a value that was
+  /// stored as one of them must not be read as the other without a cast.
   let metatype: ObjectIdentifier
-  /// How many live `NamedKey`s give this type a name. While there are none, `linkAll` need not look for them.
+  /// How many live `NamedKey`s have this type. While there are none, `linkAll` does not look for dependencies with
+  /// names.
   let namedKeys = Atomic<UInt32>(0)
-  /// Whether the instances of the class take part in the tree.
+  /// Whether instances of the type take part in the tree, if it is a class.
   var membership: Membership {
     get { knownMembership.load(ordering: .relaxed) }
     set { knownMembership.store(newValue, ordering: .relaxed) }
   }
   private let knownMembership = Atomic<Membership>(.unknown)
-  /// `String(reflecting:)` of the type. It is not stored, because the runtime keeps the text, too.
-  // The identifier of a metatype is the metatype. The runtime's name is the same text as `String(reflecting:)`, which
-  // would first search all conformances of the program for another way in which the type describes itself. A type
-  // cannot have one.
+  /// `String(reflecting:)` of the type. It is not stored here, because the runtime stores the text already.
+  // The cast is valid because an `ObjectIdentifier` of a metatype consists of the metatype. `_typeName` returns the
+  // same text as `String(reflecting:)`, but sooner: `String(reflecting:)` first searches all conformances in the
+  // program for a custom description of the metatype, and a metatype cannot have one.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 
   /// Whether a class conforms to `UDIObject`, once that has been found out.
@@ -32,7 +33,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
     case unknown, object, plain
   }
 
-  /// - Parameter id: A reserved id; nil for that of a type.
+  /// - Parameter id: A reserved id, or nil to give the identity the id of a type.
   init(_ metatype: ObjectIdentifier, id: UInt64? = nil) {
     self.metatype = metatype
     super.init(id: id)

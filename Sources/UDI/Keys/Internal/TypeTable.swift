@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A table from metatypes to tokens: a hash table with linear probing that is read without a lock, and to which entries
-/// are only added.
+/// A table from metatypes to tokens: a hash table with linear probing. It is read without a lock, and entries are added
+/// to it but never removed.
 ///
-/// Writers are serialised by `lock`. They fill in a bucket's token and then publish its key with a releasing store,
-/// which a reader's acquiring load of the key matches. A table that has become too small is replaced by a copy of twice
-/// the size. The old one is never freed, because a reader may still be using it; all old tables together are smaller
-/// than the current one. So a table's memory is always valid, which is why the type is marked safe.
+/// A writer holds `lock`. It stores the token in a bucket first, and then publishes the metatype there with a releasing
+/// store. A reader loads the metatype with an acquiring load, so it also sees the token. A table that has become too
+/// small is replaced by a copy of twice the size. The old table is never freed, because a reader might still be using
+/// it; all old tables together are smaller than the current one. So the memory of a table is always valid, which is why
+/// the type is marked safe.
 @safe
 struct TypeTable {
   /// A bucket is empty while its `metatype` is 0.
@@ -16,7 +17,7 @@ struct TypeTable {
   }
 
   private let buckets: UnsafeMutablePointer<Bucket>
-  /// What turns a hash into an index: the bits of a word minus log2 of the number of buckets.
+  /// Shifting a hash right by this number gives an index: the bits of a word, minus log2 of the number of buckets.
   private let shift: UInt
 
   /// Allocates an empty table of 2^`bits` buckets.
@@ -28,8 +29,8 @@ struct TypeTable {
     shift = UInt(UInt.bitWidth) - bits
   }
 
-  /// The address of the buckets, and the shift, in one word, so that they are read together: the address is aligned so
-  /// that its low six bits are free.
+  /// The address of the buckets and the shift, in one word, so that both are read together. The address is aligned to
+  /// 64 bytes, so its lowest six bits are free for the shift.
   private var packed: UInt { unsafe UInt(bitPattern: buckets) | shift }
 
   /// - Parameter packed: What `packed` of a table returned.
@@ -41,7 +42,7 @@ struct TypeTable {
 
   @inline(__always) private var mask: Int { (1 &<< Int(truncatingIfNeeded: UInt(UInt.bitWidth) &- shift)) &- 1 }
 
-  /// The bucket of a metatype, or the empty one where it would be.
+  /// The bucket of a metatype, or the empty bucket where the metatype would be stored.
   @inline(__always)
   private func bucket(_ metatype: UInt) -> (UnsafeMutablePointer<Bucket>, isTaken: Bool) {
     var index = Int(truncatingIfNeeded: scrambled(metatype) &>> shift)
@@ -75,16 +76,16 @@ struct TypeTable {
 // MARK: - The process's table
 
 extension TypeTable {
-  /// The table, packed; 0 before the first type.
+  /// The table, packed; 0 until the first type is interned.
   private static let current = Atomic<UInt>(0)
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the identities of types that may share their text with others, by the hash of the text. If
-  /// several have the same hash, the second one is under the next number, and so on.
+  /// Guarded by `lock`: the identities of types that might share their text with others, by the hash of the text. If
+  /// several texts have the same hash, the second one is stored under the next number, and so on.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   private nonisolated(unsafe) static var count = 0
-  /// Guarded by `lock`: the tables that were replaced. They are stored so that a leak checker sees that they are not
+  /// Guarded by `lock`: the tables that were replaced. They are kept here so that a leak checker does not consider them
   /// lost.
   private nonisolated(unsafe) static var replaced: [TypeTable] = []
 
@@ -100,12 +101,13 @@ extension TypeTable {
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeToken {
     let metatype = ObjectIdentifier(type)
-    // Computing the text takes longer than all the rest.
+    // Computing the text takes longer than everything else, so it is done only if necessary, and before the lock is
+    // taken.
     let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(type) { return found }
       let identity = text.map { sharedIdentity($0, metatype) } ?? TypeIdentity(metatype)
-      // For ever.
+      // The identity is never released.
       Unretained(identity).retain()
       let token = TypeToken(identity, type)
       withRoom().insert(UInt(bitPattern: metatype), token.word)
@@ -114,7 +116,7 @@ extension TypeTable {
     }
   }
 
-  /// The identity of a type that may share its text with others. Called under `lock`.
+  /// The identity of a type that might share its text with others. Call this under `lock`.
   private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
     var hash = text.hashValue
     while let found = unsafe byHash[hash] {
@@ -126,8 +128,8 @@ extension TypeTable {
     return new
   }
 
-  /// The current table, replaced if it has no room for one more: at most three quarters of the buckets are in use.
-  /// Called under `lock`.
+  /// The current table. It is replaced first if one more entry would fill more than three quarters of its buckets. Call
+  /// this under `lock`.
   private static func withRoom() -> TypeTable {
     let packed = current.load(ordering: .relaxed)
     var table = packed == 0 ? TypeTable(bits: 6) : unsafe TypeTable(packed: packed)

@@ -1,11 +1,12 @@
-/// A type's identity, and known facts about the type. It takes two nanoseconds to find, except when a type is first
-/// seen.
+/// A type's identity, and known facts about the type. Finding a token takes two nanoseconds, except when the type is
+/// seen for the first time.
 @safe
 struct TypeToken {
-  // Marked safe because tokens are made from identities alone, and an identity is never freed.
+  // Marked safe because every token is made from an identity, or from another token's word, and an identity is never
+  // freed.
 
-  /// The address of the `TypeIdentity`, and in its lowest four bits, which are 0 in an object's address, the facts and
-  /// `LookupForm.constantFacts`.
+  /// The address of the `TypeIdentity`. The lowest four bits, which are 0 in the address of any object, contain the
+  /// facts and `LookupForm.constantFacts`.
   let word: UInt
 
   private static var factBits: UInt { 0b1111 }
@@ -30,12 +31,12 @@ struct TypeToken {
   /// The id of the type's key without a name.
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
-  /// Whether the type is exactly the one as which bindings under its key are normally stored (`TypeIdentity.metatype`),
-  /// so that their form fits it.
+  /// Whether this is exactly the type as which bindings under its key are normally stored (`TypeIdentity.metatype`). If
+  /// so, their recorded words can be used without a cast.
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
-  /// Whether all values of the type are references to class instances, in the first of at most three words: the type is
-  /// a class, or a protocol that is bound to classes.
+  /// Whether every value of the type consists of at most three words, of which the first is a reference to a class
+  /// instance. This is so if the type is a class, or a protocol that is bound to classes.
   @inline(__always) var holdsReferences: Bool { word & Self.holdsReferencesFact != 0 }
 
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }

@@ -1,26 +1,27 @@
 /// The words with which a value of a protocol or class type stores a reference to an object.
 ///
-/// An existential consists of the reference and, behind it, what the compiler knows about the object's type: witness
-/// tables, and for a protocol that is not class-bound also the metadata, at the end of a three-word buffer of which
-/// only the first word is used. (Type Layout, "Existential Containers", in the Swift repository:
-/// docs/ABI/TypeLayout.rst.) To hand out a value again, it is enough to write these words around a new strong
-/// reference. A cast would look up the conformance each time, at two to four times the cost of the whole lookup.
+/// An existential consists of the reference and, behind it, what the compiler knows about the object's type. For a
+/// class-bound protocol, these are the witness tables. For any other protocol, the reference is in the first word of a
+/// three-word buffer, whose other words are not used; behind the buffer are the metadata and the witness tables. (Type
+/// Layout, "Existential Containers", in the Swift repository: docs/ABI/TypeLayout.rst.) To hand out a value again, it
+/// is enough to write these words around a new strong reference. A cast would look up the conformance each time, which
+/// takes two to four times as long as the whole lookup.
 ///
-/// This is sound because the words come from a value of the same type with the same object, recorded while it was
-/// alive, and all of them except the reference itself are constants of the object's dynamic type. If a value's dynamic
-/// type is a class, the value is of a class type, or is an existential that holds the reference in its first word; the
-/// one exception is `any Error`, which uses a box. The first word is compared with the object's address. If that or the
+/// This is sound because the words were recorded from a live value of the same type with the same object, and all of
+/// them except the reference are constants of the object's dynamic type. If a value's dynamic type is a class, the
+/// value is of a class type, or is an existential that holds the reference in its first word; the one exception is `any
+/// Error`, which uses a box. The library compares the first word with the object's address. If they differ, or if the
 /// size is not as expected, the form is incomplete and a cast is used.
 @usableFromInline
 @safe
 struct StoredForm {
   /// The object's address: the first word.
   @usableFromInline let address: UInt
-  /// The words behind it that matter: the second and third, or, if there is a three-word buffer, the fourth and fifth.
+  /// The other words that matter: the second and third or, if there is a three-word buffer, the fourth and fifth.
   @usableFromInline let words: (UInt, UInt)
-  /// The number of words of a value: one to three for a class or a class-bound protocol; four or five for a protocol
-  /// that is not class-bound, without a witness table, as `Any`, or with one. 0 if the form is incomplete: the recorded
-  /// words do not suffice to rebuild a value.
+  /// The number of words of a value. For a class or a class-bound protocol, it is one to three. For a protocol that is
+  /// not class-bound, it is four if there is no witness table, as for `Any`, and five if there is one. It is 0 if the
+  /// form is incomplete, which means that the recorded words do not suffice to rebuild a value.
   @usableFromInline let wordCount: UInt8
 
   @usableFromInline
@@ -41,12 +42,12 @@ struct StoredForm {
   /// The object. Use this only while the dependency that the form was taken from is known to be alive.
   var borrowed: Unretained<AnyObject> { unsafe Unretained(address: address) }
 
-  /// Writes a value of the captured type to `memory`, which then owns `object`.
+  /// Writes a value of the type that the form was taken from to `memory`, which then owns `object`.
   ///
-  /// - Parameter memory: Uninitialised memory for a value of the type that the form was captured from.
+  /// - Parameter memory: Uninitialised memory for a value of that type.
   @inline(__always)
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
-    // This is an initialisation, which hands the reference over instead of retaining it once more.
+    // Initialising the memory hands the reference over, instead of retaining it once more.
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
     let word = MemoryLayout<UInt>.size
     if wordCount == 2 {
@@ -65,7 +66,7 @@ struct StoredForm {
 // MARK: - Taking a dependency apart
 
 extension StoredForm {
-  /// Makes the form of a value whose type `holdsReferences` and has one to three words.
+  /// Makes the form of a value that has one to three words and whose type holds references (`holdsReferences`).
   @inlinable
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
@@ -87,7 +88,7 @@ extension StoredForm {
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // The first two conditions do not need the library, and exclude most values.
+    // The first two conditions are checked without calling the library, and exclude most values.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
@@ -102,19 +103,19 @@ extension StoredForm {
   /// Checks whether a dependency is a class instance.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
-    // Not `as AnyObject`, which succeeds for every value by boxing it.
+    // This does not use `as AnyObject`, which succeeds for every value by boxing it.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let word = MemoryLayout<UInt>.size
     let incomplete = StoredForm(address: address, words: (0, 0), wordCount: 0)
     let size = MemoryLayout<Dependency>.size
-    // On Apple's systems, an `any Error` is sometimes the reference itself; otherwise it is a reference to a box.
+    // On Apple's systems, an `any Error` is sometimes the reference to the object itself; otherwise it refers to a box.
     guard size == 4 * word || size == 5 * word, type != (any Error).self else { return incomplete }
     return unsafe withUnsafeBytes(of: dependency) { bytes in
       func load(_ index: Int) -> UInt { unsafe bytes.load(fromByteOffset: index * word, as: UInt.self) }
-      // The metadata follows the buffer. If the type were class-bound, with many protocols, there would be a witness
-      // table.
+      // Here the metadata is behind the buffer. In a value of a class-bound type with many protocols, which can have
+      // the same size, there would be a witness table instead.
       guard load(0) == address, unsafe load(3) == unsafeBitCast(metatype, to: UInt.self) else { return incomplete }
       let wordCount = UInt8(size / word)
       return StoredForm(

@@ -23,8 +23,10 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type that it was stored under, or nil if it is dead.
-  // Only a call is compiled in clients. In the library, where the type is not known, the runtime would look up the
-  // metadata of its optional; this serves the row "@WeaklyLinked, after the first read" of the benchmarks, by half.
+  // Clients compile this method themselves, because they know the type, but all the work is in the method that it
+  // calls. If this method were compiled in the library, where the type is not known, the runtime would have to look up
+  // the metadata of the type's optional, and the benchmark "@WeaklyLinked, after the first read" would take twice as
+  // long.
   @inlinable
   @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {
@@ -33,9 +35,9 @@ class WeakEntry: @unchecked Sendable {
     return value
   }
 
-  /// Writes the object as the type that it was stored under, if it is alive.
+  /// Writes the object, if it is alive, as a value of the type that it was stored under.
   ///
-  /// - Parameter memory: An optional of the type, which is nil.
+  /// - Parameter memory: The address of an optional of the type, which is nil.
   @usableFromInline
   final func load(as type: Any.Type, into memory: UnsafeMutableRawPointer) {
     guard let object else { return }
@@ -48,6 +50,6 @@ class WeakEntry: @unchecked Sendable {
 }
 
 extension WeakEntry: CustomReflectable {
-  /// An empty mirror: a mirror can be made anywhere, and the object may belong to the main actor.
+  /// An empty mirror, because a mirror can be made on any thread, and the object may belong to the main actor.
   @usableFromInline final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
