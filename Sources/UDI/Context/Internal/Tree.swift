@@ -4,60 +4,64 @@
 ///
 /// **What each lock guards.**
 ///
-/// - The tree lock, `Tree.lock`, guards every change to any tree: children, bindings, providers and what they keep
-///   (`Node.treeLocked`), the lists of where instances are bound and of what objects have bound besides themselves. It
-///   also guards who makes what, and which thread waits for it.
+/// - The tree lock, `Tree.lock`, guards every change to any tree: to children, bindings, providers and what providers
+///   keep (`Node.treeLocked`), and to the lists of where each instance is bound and of what each object has bound
+///   besides itself. It also guards the records of which thread makes which instance, and of which threads wait for it.
 /// - A node's lock, `Node.lock`, guards what lookups read of that node (`Node.shared`): its slots, its parent, its
 ///   search, and which set-up blocks are pending.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
-/// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and who waits for one.
+/// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and which tasks wait for
+///   the next one.
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///
 /// A writer changes what is shared while it holds the tree lock *and* the node's lock, so holding either lock is enough
-/// to *read* it. There is one exception: if nobody else can reach the node, because its context is just being made, or
-/// is going away and never had children from which a lookup could climb to it, then the tree lock is enough to write.
+/// to *read* it. There is one exception: the tree lock is enough to write if nobody else can reach the node. This is so
+/// while its context is being made, and when its context is going away and never had children from which a lookup could
+/// climb to it.
+///
 /// Lookups are cheap because one lock is enough to read: a lookup that goes down, or stays where it is, takes only the
 /// lock of the context where it begins, even if the object is bound far below. A lookup that climbs locks each parent
 /// before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
 ///
-/// **Making.** Factories run while no lock is held. A thread may want an instance that another thread is making, or
-/// whose storage another thread is resetting. Under the tree lock, it notes what it waits for; then it waits at a
-/// `Gate`, with no lock held. It does not begin to wait if threads would then wait for one another in a circle. What a
-/// thread itself is making is known only to that thread (`Resolution`).
+/// **Making.** Factories run while no lock is held. If a thread wants an instance that another thread is making, or
+/// whose storage another thread is resetting, it first notes, under the tree lock, what it waits for. Then it waits at
+/// a `Gate`, with no lock held. It does not begin to wait if threads would then wait for one another in a circle. What
+/// a thread itself is making is known only to that thread (`Resolution`).
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of watchers and of gates are leaves: nothing is locked while one of them is held.
 /// No thread takes locks in another order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
-/// lookup that climbs sees each context as it is when it gets there. So it misses an instance that is first bound
-/// further down, where it has looked already, and then withdrawn further up, where it has not looked yet.
+/// lookup that climbs sees each context as it is when it gets there. So a lookup that climbs can miss an instance that
+/// moves down past it: one that is first bound further down, where the lookup has looked already, and then withdrawn
+/// further up, where the lookup has not looked yet.
 ///
 /// A change works its way up from the context where it happened. Each context shows the change as soon as its own slot
-/// is written; when the call that makes the change returns, all of them do. Moving a context first makes it known above
-/// its new parent, then changes its parent, then takes it out above the old one. So at every moment, what is bound in a
-/// moved subtree is found from every context that is above both places, and a lookup upwards from inside sees either
-/// the old parent or the new one.
+/// is written; when the call that makes the change returns, all contexts show it. A move first makes a context known to
+/// its new parent and the contexts above, then changes its parent, and then takes it out of the old parent and the
+/// contexts above. So at every moment, what is bound in a moved subtree is found from every context that is above both
+/// places, and a lookup upwards from inside sees either the old parent or the new one.
 ///
-/// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which may bind, link or move
-/// contexts; it would wait for ever for a lock that its own thread holds. So whatever a change drops goes into
-/// `Garbage`, which is emptied after the lock has been given back. The same goes for references that are loaded only to
-/// check whether something is alive: by the time they are released, they may be the last ones. Nodes are not objects,
-/// so they need no such care; a context keeps its own node alive (`UDIContext.withNode`).
+/// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which might bind, link or move
+/// contexts. Under a lock, this `deinit` would wait for ever for a lock that its own thread holds. So whatever a change
+/// drops goes into `Garbage`, which is emptied after the lock has been given back. The same goes for references that
+/// are loaded only to check whether something is alive: by the time they are released, they might be the last ones.
+/// Nodes are not objects, so they need no such care; a context keeps its own node alive (`UDIContext.withNode`).
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
-/// writer. A context's node is freed only after every child's pointer to it has been cleared under that child's lock
-/// and, if the context ever had a child, after the node's own lock has been taken and given back once more, which waits
-/// for a lookup that had climbed to it before. An object's weak references are dead before its attachment is; whoever
-/// finds a dead binding first, a lookup or the attachment, withdraws it.
+/// writer. A context's node is freed only after every child's pointer to the node has been cleared under that child's
+/// lock. If the context ever had a child, the node's own lock is then taken and given back once more: this waits for
+/// any lookup that had climbed to the node before. An object's weak references are dead before its attachment is. A
+/// dead binding is withdrawn by whoever finds it first: a lookup or the attachment.
 enum Tree {
-  // The lock excludes overlapping accesses, so they are not checked. This serves the row "make a scope, bind 3, link 5,
-  // end it", by 12 %.
+  // `lock` excludes overlapping accesses to the variables below, so the compiler need not check for them. With this
+  // check, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
 
   static let lock = Lock()
 
-  /// Guarded by `lock`, which excludes overlapping accesses: where each instance is bound, in any context.
+  /// Guarded by `lock`: where each instance is bound, in all contexts.
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
   /// Guarded by `lock`: how many providers have been made.
@@ -65,13 +69,14 @@ enum Tree {
 
   /// Guarded by `lock`: the watchers to notify of the current change, after the lock has been given back.
   @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
-  /// Guarded by `lock`: the kind of change that watchers are notified of while this part of a change is made.
+  /// Guarded by `lock`: the kind of change that watchers are notified of at present. It can differ between parts of a
+  /// change.
   @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
 
   /// Guarded by `lock`: how many overrides are in force.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
 
-  /// Guarded by `lock`: the threads that are dismantling contexts, with the children that they release next, see
+  /// Guarded by `lock`: for each thread that is dismantling contexts, the children that it will release next; see
   /// `Node.dismantle`.
   nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
 
@@ -95,8 +100,8 @@ enum Tree {
   static func notify(_ watcher: Watcher) {
     var kind = unsafe changeKind
     if kind == .ignored { return }
-    // If the watcher's own look causes the change, that look gets the new answer. Only what is kept may have changed
-    // since.
+    // If the watcher's own lookup causes the change, that lookup already gets the new answer. Only an instance that a
+    // provider keeps might have changed since.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
     let new = (watcher, kind)
     if let notifications = unsafe notifications {
@@ -106,17 +111,17 @@ enum Tree {
     }
   }
 
-  /// Whether this thread is looking for a watcher, so that its changes to the tree come from that look.
+  /// Whether this thread runs a watcher's lookup. If so, the changes that it makes to the tree come from that lookup.
   static var isLooking: Bool {
     unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
   }
 
-  /// Makes a part of a change; watchers are notified of it as a change of this kind.
+  /// Runs `body`, which makes a part of a change; watchers are notified of this part as a change of the given kind.
   @inline(__always)
   static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
     let outer = unsafe changeKind
-    // The kind is mostly the same, and is then not written: memory that is written moves from core to core. This serves
-    // the row "two threads, scopes of one context", by 5 %.
+    // Mostly, the kind stays the same. Then it is not written, because memory that is written moves from core to core.
+    // If it were always written, the benchmark "two threads, scopes of one context" would take 5 % longer.
     if outer == kind { return body() }
     unsafe changeKind = kind
     body()

@@ -1,4 +1,5 @@
-/// What a caller of `bind` or `multiBind` passes, without its type, so that the work is compiled once.
+/// What a caller of `bind` or `multiBind` passes. It does not name the dependency's static type, so that the work is
+/// compiled once.
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
 @usableFromInline
@@ -11,8 +12,8 @@ struct BindRequest: ~Copyable {
   let isMulti: Bool
   let reach: Reach
 
-  /// The metadata of a registration. Few have any, so it is behind a reference, which is cheap to pass on when there is
-  /// none.
+  /// The metadata of a registration. Few registrations have any, so it is behind an optional reference, which is cheap
+  /// to pass on when it is nil.
   @usableFromInline
   final class Metadata: Sendable {
     let value: any Sendable
@@ -21,16 +22,17 @@ struct BindRequest: ~Copyable {
     @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
-      // Checked before the value is taken out: even without a value, that would make a slow copy.
+      // Checked first, because taking the value out would make a slow copy even if there is no value.
       if case .none = value { return nil }
       return box(value)
     }
 
-    /// Does the same for a value that the compiler does not know, for which even the check would make a copy. This
-    /// serves the row "register 16 in a new context, each", by 5 %.
+    /// Does the same as `of`, for an optional about which the compiler knows nothing: then even the check in `of` would
+    /// make a copy, and the benchmark "register 16 in a new context, each" would take 5 % longer.
     static func ifAny(_ value: borrowing (any Sendable)?) -> Metadata? {
-      // The last word is the metadata of the value's type, and 0 if there is no value (Type Layout, "Opaque Existential
-      // Containers", in the Swift repository: docs/ABI/TypeLayout.rst).
+      // The last word of an optional of an existential is a pointer to the runtime metadata of the value's type. It is
+      // 0 if there is no value (Type Layout, "Opaque Existential Containers", in the Swift repository:
+      // docs/ABI/TypeLayout.rst).
       let isNil = unsafe withUnsafeBytes(of: value) { bytes in
         unsafe bytes.load(fromByteOffset: bytes.count - MemoryLayout<UInt>.size, as: UInt.self) == 0
       }
@@ -86,8 +88,8 @@ struct BindRequest: ~Copyable {
 
   /// Stops the program because a value cannot be held weakly.
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // Not a precondition, whose message is missing in release builds; and the place to name is the caller's, not this
-    // one.
+    // A precondition would not do: its message is missing in release builds, and it would name this line instead of the
+    // caller's.
     fatalError(
       """
       \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
@@ -96,13 +98,13 @@ struct BindRequest: ~Copyable {
       """)
   }
 
-  /// Notifies an object's attachment that the object is bound, so that the binding goes at the very moment the object
-  /// does. Otherwise the binding would go when it is next touched.
+  /// Notifies the attachment of the bound object that the object is bound, so that the binding is withdrawn at the very
+  /// moment the object dies. Otherwise it would be withdrawn only when it is next touched.
   ///
-  /// Objects that were ever attached, or have used a verb of their own, have done so already. This notifies the
-  /// attachments of all others, but only on the main actor: a conformance may be isolated to the main actor, and
-  /// calling it from elsewhere stops the program. If the cast fails, the only effect is that the binding goes
-  /// later.
+  /// An attachment knows this already if its object was ever attached, or has used a verb of its own. This method
+  /// notifies the attachments of all other objects, but only on the main actor: a conformance to `UDIObject` might be
+  /// isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject` fails, the
+  /// only effect is that the binding is withdrawn later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

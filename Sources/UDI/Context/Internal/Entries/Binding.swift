@@ -41,14 +41,15 @@ class Binding: Entry, @unchecked Sendable {
   }
 }
 
-/// A binding about which more is known than about most.
+/// A binding with details that most bindings do not have.
 final class DetailedBinding: Binding, @unchecked Sendable {
   // Unchecked: it adds only constants.
 
-  /// The object whose verb made the binding, if that is not the bound object itself. The binding is withdrawn when that
-  /// object goes, so the reference never dangles.
+  /// The attachment of the object whose verb made the binding; nil if the bound object itself made it, or a context.
+  /// The binding is withdrawn when its maker dies, so the reference never dangles.
   let maker: Unretained<UDIAttachment>?
-  /// The class of the bound object, which cannot be asked for it once it is dead. Nil if recording was off.
+  /// The class of the bound object. It is stored because a dead object cannot be asked for its class. Nil if recording
+  /// was off.
   let objectType: Any.Type?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
@@ -64,7 +65,8 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 extension Binding {
   /// Makes the binding that a request describes.
   ///
-  /// - Parameter maker: The object whose verb it was, if that is not the bound object itself.
+  /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if it is the bound object
+  ///   itself, or a context.
   static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
     maker == nil && request.metadata == nil && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)

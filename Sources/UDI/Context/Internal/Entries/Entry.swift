@@ -1,8 +1,8 @@
-/// What a context answers a key with: the only kind of thing that slots point at.
+/// What a context answers the lookup of a key with. Slots point at nothing else.
 ///
 /// An entry is a live instance that was bound, a provider that can make an instance, or an instance that a provider has
-/// made and keeps. A context answers with the first one it has: bindings come before providers, and an instance that
-/// was made comes before its provider.
+/// made and keeps. If a context has several of them for a key, bindings take precedence over providers, and an instance
+/// that was made takes precedence over its provider.
 class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock; lookups read only constants.
 
@@ -14,13 +14,13 @@ class Entry: WeakEntry, @unchecked Sendable {
     case observed
     /// An instance that a provider made and the context owns.
     case owned
-    /// The same for a value, or for an object in a form that a lookup cannot rebuild.
+    /// Like `owned`, but in a box: a value, or an object whose `StoredForm` does not suffice to rebuild it as its type.
     case boxed
-    /// No dependency, but set-up blocks that have to run. It is under no type's key.
+    /// Not a dependency, but set-up blocks that have to run. No type's key leads to it.
     case setUp
-    /// An instance has to be made.
+    /// A provider that has to make an instance.
     case provider
-    /// The same, but this link may have made it already.
+    /// Like `provider`, but the instance might be there already: this link might have made it.
     case graphProvider
   }
 
@@ -29,11 +29,11 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// What a lookup does with the entry. Set before the entry is in a slot.
   final var kind: Kind
-  /// The type and the reach that it was registered with.
+  /// The type and the reach that the dependency was registered with.
   final let registered: EntryForm
   /// Whether a set-up block of its context registered it.
   final var isFromSetUp = false
-  /// Whether a look for a watcher brought it into its context, see `ChangeKind`.
+  /// Whether a watcher's lookup brought it into its context, see `ChangeKind`.
   final var comesFromLook = false
   /// Orders the entries of one context.
   final var serial: UInt32 = 0
@@ -85,9 +85,9 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// Takes an entry that was found dead out of its context. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
-  /// Returns an instance if a lookup cannot do so itself: makes it, or takes it out of its box.
+  /// Returns an instance when a lookup cannot read it by itself: makes the instance, or takes it out of its box.
   ///
-  /// - Returns: Nil if the entry has left its context meanwhile; the caller looks up again.
+  /// - Returns: Nil if the entry has left its context meanwhile; then the caller looks up again.
   func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// Whether the entry is a `Factory` of exactly this type that takes no arguments, so that it writes the instance

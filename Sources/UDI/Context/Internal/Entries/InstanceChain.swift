@@ -1,11 +1,11 @@
-/// The bindings of one instance in all contexts: a list that runs through the bindings and is found by the object's
+/// The bindings of one instance in all contexts: a linked list of the bindings, which is found by the instance's
 /// address.
 ///
 /// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first
 /// object stay in the list until somebody meets them. They do no harm there, because a dead binding is withdrawn
 /// whenever it is touched.
 struct InstanceChain: CompactTableElement {
-  /// The address. It is stored here too: in a large table, looking at the binding would mostly miss the cache.
+  /// The address. The binding contains it too, but reading it there would mostly miss the cache if the table is large.
   let key: UInt
   let first: Unretained<Binding>
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
@@ -14,8 +14,8 @@ struct InstanceChain: CompactTableElement {
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
     while let current = next {
-      // Read first, because `body` may withdraw the binding, which then is in the garbage, and so alive until the lock
-      // is given back.
+      // The next binding is read before `body` is called, because `body` might withdraw the current one. (The current
+      // one stays alive: what is withdrawn is in the garbage until the lock is given back.)
       next = current.read { $0.nextOfInstance }
       current.read(body)
     }

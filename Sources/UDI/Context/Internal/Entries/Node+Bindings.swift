@@ -4,7 +4,8 @@ extension Node {
   ///
   /// - Parameter moving: Whether to withdraw the same instance under the same key wherever else it is bound.
   func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    // A constant, because a parameter cannot be referred to before it is consumed.
+    // Moved into a constant: a `consuming` parameter is not copied implicitly, so it could not be referred to here and
+    // consumed below.
     let binding = consume new
     guard !treeLocked.isInert else { return garbage.add(binding) }
     if isSetUpByThisThread {
@@ -13,13 +14,14 @@ extension Node {
     }
     let reference = Unretained(binding)
     let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
-    // Handed over to the dictionary, so that references to it are not counted up and down.
+    // The binding itself is handed over to the dictionary, so that references to the binding are not counted up and
+    // down.
     let replaced = treeLocked.bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
-      // One look at a time is enough here: most objects take their bindings with them, and lookups withdraw the dead
-      // bindings that they meet.
+      // One look for each `bind` is enough: most objects withdraw their bindings when they die, and lookups withdraw
+      // the dead bindings that they meet.
       let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
@@ -28,7 +30,7 @@ extension Node {
     }
   }
 
-  /// Makes a binding known that the dictionary has just got.
+  /// Enters a binding, which was just added to the dictionary, in the lists and in the index.
   @inline(__always)
   private func show(
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage

@@ -1,12 +1,12 @@
-/// The contexts that a lookup passes by although their set-up is pending: this thread is running it, or would wait for
-/// ever. They are held, so that the memory of their nodes is not reused meanwhile.
+/// The contexts that a lookup passes by although their set-up is pending: this thread is itself running the set-up, or
+/// a wait for it would never end. The contexts are held, so that the memory of their nodes is not reused meanwhile.
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
   /// Looks up after running the set-up blocks that the lookup reaches. Called with no lock held.
   ///
-  /// - Parameter key: Returns the key's id, if it has one. Called again each time, because a block may be the first to
-  ///   use a name.
+  /// - Parameter key: Returns the key's id; nil if the key's name is not in use. It is called again each time, because
+  ///   a set-up block might be the first to use the name.
   @inline(never)
   func answerAfterSetUp(
     _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
@@ -16,7 +16,7 @@ extension Node {
       runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
       let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
-      // What was dead is gone. Behind it may be a set-up that was not reached before.
+      // What was dead has been withdrawn. Now the lookup might get further, to a set-up that it did not reach before.
       if case .dead = answer { continue }
       return answer
     }
@@ -77,13 +77,13 @@ extension Node {
   ) -> UDIContext? {
     Tree.change { _ in
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      // A node that has an answer ends the search, too.
+      // A node that has an answer also ends the search. The result is then that there is no such context.
       let end: UDIContext?? = .some(nil)
       return visit(direction(of: search)) { branch in
         let slot = key.flatMap { branch.shared.slots.find($0) }
         guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
         guard let slot, let answer = slot.element.state.best.read({ $0.node }) else { return contextOf(found.node) }
-        // Within one context, the set-up comes first.
+        // Within one context, the set-up comes before the answer.
         let place: Place = (answer, slot.element.state.depth)
         return found.node != answer && Self.comes(place, before: found) ? end : contextOf(found.node)
       } alone: { node in
@@ -106,7 +106,7 @@ extension Node {
       SetUp.countStep()
       var place: Place = (best, slot.element.state.depth)
       if passedBy.keys.contains(best) {
-        // This is rare, and then there are few: those that are running now.
+        // This is rare: only set-ups that are running now are passed by.
         let all = bindings([id], .descendants)
         for _ in all { SetUp.countStep() }
         guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.keys.contains($0) })
@@ -161,9 +161,9 @@ extension Node {
     return running.maker == PerThread.resolution
   }
 
-  /// If this thread is running a set-up block of this context: what the block must neither replace nor hide under a
-  /// key, which is a provider or a live binding that none of the context's blocks registered. Called under the tree
-  /// lock.
+  /// What a set-up block must neither replace nor hide under a key, if this thread is running one of this context's
+  /// blocks: a provider or a live binding that none of these blocks registered. Nil if there is none. Called under the
+  /// tree lock.
   func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }
     if let provider = provider(key.id), !provider.isFromSetUp { return provider }
@@ -183,8 +183,8 @@ extension UDIContext {
     change { node, _ in node.addSetUp(block) }
   }
 
-  /// Runs the set-up blocks that may run here, or waits while another thread runs one. Does neither if this thread is
-  /// already running one of them; does not wait if it would wait for ever.
+  /// Runs the set-up blocks that may run on this thread, or waits while another thread runs one. Does neither if this
+  /// thread is already running one of the blocks; does not wait if the wait would never end.
   ///
   /// - Returns: Whether a block has run.
   fileprivate func runSetUp() -> Bool {

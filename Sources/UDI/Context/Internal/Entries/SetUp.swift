@@ -1,5 +1,5 @@
-/// Which set-up blocks have to run before a lookup. Kept in step with the slots for pending set-ups, so that one load
-/// tells whether there are any.
+/// Which set-up blocks have to run before a lookup. This is kept in step with the slots for pending set-ups, so that
+/// one load tells whether there are any.
 struct PendingSetUps: OptionSet {
   let rawValue: UInt8
   /// The context's own blocks.
@@ -10,14 +10,15 @@ struct PendingSetUps: OptionSet {
 
 /// A context's set-up blocks that have not run yet.
 ///
-/// While there are any, this entry is in the index of the context's node and of all nodes above, under a key of its
-/// own. So the nearest pending set-up is found as fast as a dependency, in the same order, and moves with its context.
+/// While there are any, this entry is in the index of the context's node and of the nodes above, under reserved keys
+/// (`SetUp.Keys`). So the nearest pending set-up is found as fast as a dependency and in the same order, and it moves
+/// with its context.
 final class SetUp: Entry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
-    /// Whether a look for a watcher added it, see `ChangeKind`.
+    /// Whether a watcher's lookup added it, see `ChangeKind`.
     var comesFromLook = false
 
     /// - Parameters:
@@ -39,9 +40,9 @@ final class SetUp: Entry, @unchecked Sendable {
   private var mainActorCount = 0
   /// What other threads wait for while one of the blocks runs.
   private(set) var running: SharedCreation?
-  /// Whether the block that runs may run only on the main actor.
+  /// Whether the running block may run only on the main actor.
   private var runsOnMainActor = false
-  /// The keys under which it is in the index.
+  /// The keys under which this entry is in the index.
   fileprivate var keys = Keys()
 
   init(_ node: Node) {
@@ -55,7 +56,7 @@ final class SetUp: Entry, @unchecked Sendable {
     if block.isOnMainActor { mainActorCount += 1 }
   }
 
-  /// Takes out the first block that may run here.
+  /// Takes out the first block that may run on this thread.
   func begin(isOnMainActor: Bool, _ resolution: Unretained<Resolution>) -> (Block, SharedCreation)? {
     guard let index = blocks.firstIndex(where: { isOnMainActor || !$0.isOnMainActor }) else { return nil }
     let block = blocks.remove(at: index)
@@ -77,36 +78,38 @@ final class SetUp: Entry, @unchecked Sendable {
 // MARK: - In the index
 
 extension TypeIdentity {
-  /// Of pending set-ups, which nobody can name: what they are in the index under is `SetUp.Keys`.
+  /// The type of all pending set-ups. No lookup can name it; in the index, they are under the keys in `SetUp.Keys`
+  /// instead.
   fileprivate static let setUp = TypeIdentity(ObjectIdentifier(SetUp.self), id: SetUp.Keys.ids.lowerBound)
 }
 
 extension SetUp {
-  /// The keys under which pending set-ups are in the index. No type's key has their ids.
+  /// The keys under which pending set-ups are in the index. The ids of these keys are reserved: no type's key has one
+  /// of them.
   struct Keys: OptionSet {
     let rawValue: UInt8
     /// Blocks that may run on any thread.
     static let anywhere = Keys(rawValue: 1)
     /// Blocks that may run only on the main actor.
     static let mainActor = Keys(rawValue: 2)
-    /// A block is running, and other threads wait for it; the thread that runs it passes it by.
+    /// A block is running: other threads wait for it, and the thread that runs it passes it by.
     static let running = Keys(rawValue: 4)
 
-    /// All their ids. The ids of types are higher.
+    /// The ids of all these keys. The ids of types are higher.
     static var ids: ClosedRange<UInt64> { 1...lastID }
     static var lastID: UInt64 { KeyIdentity.lastReservedID }
 
     func contains(_ id: UInt64) -> Bool { rawValue >> (id - 1) & 1 == 1 }
   }
 
-  /// The keys under which it has to be now.
+  /// The keys under which this entry has to be in the index now.
   fileprivate var wantedKeys: Keys {
     var keys: Keys = []
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // Threads other than the main one do not wait for a block that may run only on the main actor, and on the main
-    // actor nobody else can wait.
+    // Nobody waits for a running block that may run only on the main actor: other threads do not wait for such blocks,
+    // and the main actor itself is busy running it.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 
@@ -129,8 +132,8 @@ extension Node {
   /// Puts this node's set-up into the index under the keys that it needs now. Called under the tree lock.
   func updateIndex(of setUp: SetUp) {
     let (old, new) = (setUp.keys, setUp.wantedKeys)
-    // The new keys are added before the old ones are removed, so that a lookup sees at every moment that there is
-    // something.
+    // The new keys are added before the old ones are removed, so that at every moment a lookup sees that a set-up is
+    // pending.
     for id in SetUp.Keys.ids where new.contains(id) && !old.contains(id) { setEntry(setUp, forKey: id) }
     for id in SetUp.Keys.ids where old.contains(id) && !new.contains(id) { setEntry(nil, forKey: id) }
     setUp.keys = new

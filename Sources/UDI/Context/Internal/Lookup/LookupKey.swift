@@ -12,7 +12,7 @@ struct KnownKey: LookupKey {
   @inline(__always) func isSurelyKey(of entry: Entry) -> Bool { true }
 }
 
-/// A key with a name, found by its hash, which another key may have as well.
+/// A key with a name. Its id is made from the name's hash, so another key might have the same id.
 struct HashedKey: LookupKey {
   let id: UInt64
   private let typeID: UInt64

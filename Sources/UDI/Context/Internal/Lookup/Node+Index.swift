@@ -1,10 +1,10 @@
 /// Keeps the slots in step with the entries. Everything here runs under the tree lock.
 extension Node {
-  /// Makes the slot for a key show what this node itself has for it, and corrects the nodes above.
+  /// Makes the slot for a key show what this node itself has under the key, and corrects the nodes above.
   ///
   /// - Parameters:
   ///   - entry: The entry with which the node now answers, or nil.
-  ///   - initialCapacity: How many slots to make room for if this is the first.
+  /// - initialCapacity: How many slots to make room for if this is the node's first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
@@ -35,8 +35,8 @@ extension Node {
     if !treeLocked.isScope { propagate(key, change) }
   }
 
-  /// Points a slot whose node has no entry of its own at what its first child leads to. Removes the slot if there is no
-  /// child.
+  /// Updates a slot whose node has no entry of its own: points it at what the slot's first child leads to, or removes
+  /// it if there is no child.
   ///
   /// - Parameter known: A child whose slot's state the caller knows already.
   private func followChildren(
@@ -71,7 +71,7 @@ extension Node {
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
         let state = Slot.State(best: below.best, depth: below.depth + 1, isSingle: below.isSingle)
-        // Most contexts that have something below them lead to several keys.
+        // Room for several slots: a context that leads to one key mostly leads to others, too.
         shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
         return (before: .absent, after: state)
       }
@@ -117,7 +117,7 @@ extension Node {
     if treeLocked.isScope { return }
     shared.slots.forEach { slot in
       let state = slot.state
-      // If nobody watches, the entry is not read: it is mostly not in the cache.
+      // The entry is read only if somebody watches, because it is mostly not in the cache.
       let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer
       Tree.notifying(kind) {
         let change = parent.update(

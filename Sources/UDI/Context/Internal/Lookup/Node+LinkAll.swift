@@ -9,8 +9,8 @@ extension Node {
   ///   - reach: Where the caller may use the dependencies.
   ///   - search: The direction; nil for this context's.
   ///   - ofAnyName: Whether to take all of them, whatever their name.
-  /// - Complexity: O(contexts that have the key at them or below them, and levels above if the search climbs), whatever
-  ///   else the tree holds.
+  /// - Complexity: O(contexts that have the key, at them or below them), and O(levels above) if the search climbs,
+  ///   whatever else the tree holds.
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
@@ -23,12 +23,12 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
-        // A provider has taken the place of something dead, and it may come at another place in the order.
+        // A provider has taken the place of a dead entry, and might come at another place in the order.
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // The key's last reference may go with what was withdrawn, so it must not be released before the lock has been
-      // given back.
+      // What was withdrawn might have held the key, too. Then this is the last reference to the key, and it must not be
+      // released before the lock has been given back.
       garbage.add(key)
       return found
     }
@@ -45,7 +45,7 @@ extension Node {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // The slots are not used here: they include the keys of all other branches below that node.
+      // The slots of such a node are not used: they include the keys of all its branches.
       $0.forEachOwnKey(add)
     }
     return keys
@@ -72,7 +72,7 @@ extension Node {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
-        // Not what the slot points at: a test may have put an override there.
+        // What the slot points at is not used, because a test might have put an override there.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           Schedule.reached(.loadedToLook)
           entries.append(binding)
@@ -89,8 +89,9 @@ extension Node {
 // MARK: - In search order, dead or alive
 
 extension Node {
-  // Bindings are collected before any is loaded. A weak load is a barrier; without one, the processor follows several
-  // branches at once, whose nodes are seldom in its cache.
+  // All entries are collected before any object is loaded. A weak load is a memory barrier. Without barriers in
+  // between, the processor can follow several branches at once; this is worthwhile because their nodes are seldom in
+  // its cache.
 
   /// The entries under any of several keys, in search order.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
@@ -112,7 +113,7 @@ extension Node {
     found.sortByRegistration(from: first)
   }
 
-  /// The entries of this node and of all below it, level by level. It goes only through nodes that lead to some.
+  /// The entries of this node and of all nodes below it, level by level. This visits only nodes that lead to entries.
   private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
     /// What to do on a level.
     enum Step {
@@ -129,7 +130,7 @@ extension Node {
         switch step {
         case .visit(let node):
           let first = found.count
-          // By index: a loop over the array would count a reference to it for each node.
+          // By index, because a loop over the array would count a reference to the array for each node.
           for index in keys.indices {
             guard let slot = node.shared.slots.find(keys[index]) else { continue }
             if slot.element.state.depth == 0 {
@@ -168,7 +169,7 @@ extension ContiguousArray<Unretained<Entry>> {
 extension ContiguousArray<Node> {
   /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
   fileprivate mutating func sortBySequence() {
-    // There are mostly few, and they are mostly in order already.
+    // Mostly, there are few children, and they are mostly in order already. Then an insertion sort is enough.
     guard count > 16 else {
       for index in indices.dropFirst() {
         let node = self[index]
@@ -184,7 +185,7 @@ extension ContiguousArray<Node> {
     sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
   }
 
-  /// Keeps one of several equal neighbours.
+  /// Keeps only one of several equal elements in a row.
   fileprivate mutating func removeRepetitions() {
     var last: Node?
     removeAll { node in

@@ -1,5 +1,5 @@
-/// Lookups of one dependency. Whatever asks for one begins with `Node.answer` or `Node.attempt`, with one exception: to
-/// pass arguments to a factory, `nearestEntry` has to find it first. Lookups of all dependencies of a type are in
+/// Lookups of one dependency. They all begin with `Node.answer` or `Node.attempt`, except those that pass arguments to
+/// a factory: these first find the entry with `nearestEntry`. Lookups of all dependencies of a type are in
 /// `Node+LinkAll.swift`.
 
 extension Node {
@@ -33,17 +33,17 @@ extension Node {
   /// code.
   ///
   /// It finds the name by its hash, and compares two names only if that needs no code of the user's: if both are
-  /// strings, or copies of one name. So one lock is enough. This serves the rows "link by name" and "link by a key" of
-  /// the benchmarks: the latter takes 427 instructions instead of 915.
+  /// strings, or copies of one name. So one lock is enough, which makes the benchmarks "link by name" and "link by a
+  /// key" faster: the latter takes 427 instructions instead of 915.
   ///
-  /// - Returns: `dead` also if names have to be compared by the user's `==`, with no lock held.
+  /// - Returns: `dead` also if the user's `==` has to compare names, which the caller does with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // The name's id may differ from its hash. Checked only now, after a lock was taken, so that every name that was
-    // bound before is counted.
+    // If names have collided, this name's id might differ from its hash. This is checked only now, after a lock was
+    // taken, so that the check takes every name into account that was bound before.
     if case .nothing = answer, NamedKey.haveCollided { return .dead }
     return answer
   }
@@ -54,7 +54,7 @@ extension Node {
     _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     guard let key = NamedKey.find(TypeIdentity.of(type), name) else {
-      // A set-up block above may be the first to use the name.
+      // A set-up block that has to run first might be the first to use the name.
       return mustRunSetUps(search) ? .setUpPending : .nothing
     }
     // As long as the key is retained, no other name can get its id.
@@ -67,10 +67,10 @@ extension Node {
 
   /// Looks up without changing anything and without calling the user's code, so it may run under an attachment's lock.
   ///
-  /// What `visit` says about searches is written out here, because the tree lock is not taken: a node's slot answers
-  /// for everything below it.
+  /// This goes through the contexts by itself instead of calling `visit`, because it does not take the tree lock. A
+  /// node's slot answers for everything below the node.
   ///
-  /// - Returns: `dead` also for an entry that may have another key with the same id.
+  /// - Returns: `dead` also for an entry that might have another key with the same id.
   @inline(__always)
   func attempt(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -124,8 +124,8 @@ extension Node {
     lock.unlock()
   }
 
-  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. A set-up block that
-  /// has to run first may be behind what was dead.
+  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. Having withdrawn
+  /// something dead, the lookup can also get to a set-up block that has to run first.
   @inline(never)
   func answerCleaningUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -147,7 +147,7 @@ extension Node {
 }
 
 extension Entry {
-  /// What the entry gives, as the requested type, if the entry certainly has this key.
+  /// What the entry gives, as the requested type; `dead` unless the entry certainly has this key.
   @inline(__always)
   fileprivate func answer(
     _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
@@ -168,7 +168,8 @@ extension Entry {
   /// Answers for an entry that refers to its object weakly, and whose stored form is not what the lookup wants.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
-    // Checked before the object is loaded: loading would hold it off the main actor, and perhaps release it there.
+    // Checked before the object is loaded: a thread that may not use the object must not hold it either, because that
+    // thread might then be the one that releases it.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .dead
   }
@@ -185,7 +186,8 @@ extension Entry {
     return .written
   }
 
-  /// Most links of a graph find what an earlier one made. These are answered here, without keeping the provider alive.
+  /// Answers for a provider with the lifetime `.graph`. Most links of a graph find what an earlier link has made; that
+  /// is written here, without retaining the provider.
   @inline(never)
   func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,

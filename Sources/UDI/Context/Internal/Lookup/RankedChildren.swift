@@ -57,7 +57,8 @@ enum RankedChildren {
         self = .many(blocks)
         return
       }
-      // The capacity grows by half instead of doubling: there is one such array for each key at each context.
+      // The capacity grows by half instead of doubling, to save memory: there is one such array for each key at each
+      // context.
       if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
       children.insert(new, at: children.partition { $0.rank < rank })
       self = .few(children)
@@ -85,7 +86,7 @@ enum RankedChildren {
     }
   }
 
-  /// Wraps one child or more, but not more than `RankedBlocks.limit`.
+  /// Wraps at least one child, and at most `RankedBlocks.limit`.
   private init(_ children: ContiguousArray<RankedChild>) {
     self = children.count == 1 ? .one(children[0].node) : .few(children)
   }
@@ -93,8 +94,9 @@ enum RankedChildren {
 
 /// Many children, in sorted blocks of at most 64.
 ///
-/// The order is reversed, both in the list of blocks and in each block. When the object that answers goes, the nearest
-/// child mostly goes too. It is the last one of the last block, so nothing has to be moved to take it out.
+/// The order is reversed, both in the list of blocks and in each block. When the object dies that lookups find, mostly
+/// the nearest child, which leads to it, is removed. This child is the last one of the last block, so nothing has to be
+/// moved to take it out.
 ///
 /// Complexity: O(log n) to find a place. Inserting or removing there moves part of one block and of the list of blocks.
 struct RankedBlocks {
@@ -108,8 +110,8 @@ struct RankedBlocks {
 
   var first: Node? { blocks.last?.last?.node }
 
-  /// The children, the nearest first, if there are few enough to do without blocks: at most half a block, so that the
-  /// form does not change to and fro.
+  /// The children, the nearest first, if there are few enough to do without blocks. The limit is half a block and not a
+  /// whole one, so that the form does not change back and forth when one child comes and goes.
   var few: ContiguousArray<RankedChild>? {
     blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
   }
@@ -152,7 +154,7 @@ struct RankedBlocks {
 }
 
 extension ContiguousArray {
-  /// The number of elements at the front for which `belongsBefore` holds; the array must be ordered by it.
+  /// The number of elements for which `belongsBefore` holds. These must all be at the front of the array.
   fileprivate func partition(_ belongsBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -1,10 +1,11 @@
-/// What a node knows about one key for which it, or anything below it, has an entry.
+/// What a node knows about one key. A node has slots for the keys for which the node itself, or anything below it, has
+/// an entry.
 ///
 /// The slots of all nodes together are the index that answers lookups without a traversal. These invariants hold
 /// between calls:
 ///
 /// 1. A node has a slot for a key exactly if there is an entry for the key at the node or below it. Here and in what
-///    follows, "below" ends at scopes: what is in a scope counts for the nodes up to the scope's own, and no further.
+///    follows, what is in a scope is "below" the nodes up to the scope's own, but not below the nodes above the scope.
 /// 2. `state.depth` is 0 if the node itself has an entry. Otherwise it is one more than the depth of the first of
 ///    `children`, and `state.best` is that child's.
 /// 3. An entry is released only after no slot refers to it.
@@ -19,11 +20,11 @@ struct Slot: CompactTableElement {
   var children: RankedChildren
   var state: State
 
-  /// What a lookup from the node finds; or that there is no slot. The slots above depend on all of it: if only depths
-  /// were compared, they could keep a `best` that has been freed.
+  /// What a lookup from the node finds, or that there is no slot. If any part of this changes, the slots above are
+  /// updated: if only the depths were compared, a slot above could keep a `best` that has been freed.
   struct State: Equatable {
-    // Two words and no optionals, so that a change is passed in registers. This serves the row "bind a fresh key at
-    // depth 4", by 4 %.
+    // Two words and no optionals, so that a change is passed in registers. Otherwise, the benchmark "bind a fresh key
+    // at depth 4" would take 4 % longer.
     private let address: UInt
     private let depthAndIsSingle: UInt64
 
@@ -40,8 +41,8 @@ struct Slot: CompactTableElement {
 
     var isAbsent: Bool { address == 0 }
 
-    /// The entry that a lookup from here finds, dead or alive. Must not be used if there is no slot, and only under a
-    /// lock that guards the slot: then the entry exists.
+    /// The entry that a lookup from here finds, dead or alive. Use this only if there is a slot, and only under a lock
+    /// that guards the slot: as long as the lock is held, the entry exists.
     @inline(__always)
     var best: Unretained<Entry> { unsafe Unretained(address: address) }
 
@@ -55,7 +56,7 @@ struct Slot: CompactTableElement {
     /// Whether both have the same `best`, or both have none.
     func hasSameBest(as other: State) -> Bool { address == other.address }
 
-    /// The rank of a child that has this state and a sequence number; nil if there is no slot.
+    /// The rank of a child whose slot has this state, for the child's sequence number; nil if there is no slot.
     func rank(_ sequence: UInt64) -> Rank? { isAbsent ? nil : Rank(depth: depth, sequence: sequence) }
   }
 

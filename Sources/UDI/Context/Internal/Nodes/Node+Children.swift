@@ -47,7 +47,8 @@ extension Node {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
     remember(context)
-    // Needed by lookups that find something below: see `isHandedToFactoryUnchecked`.
+    // From now on, lookups can find something below this node. They need the thread key: see
+    // `isHandedToFactoryUnchecked`.
     PerThread.prepare()
     if treeLocked.isInert { child.treeLocked.isInert = true }
 
@@ -72,9 +73,10 @@ extension Node {
       link(child)
       return
     }
-    // First it becomes known above the new parent, then it is taken out above the old one: no lookup misses it in
-    // between. Until the sequence number is set, other changes use the old one with the old parent's slots; afterwards,
-    // the new one with the new parent's.
+    // The child first becomes known to the new parent, and is then taken out of the old one, so that no lookup misses
+    // it in between. Either announcement might climb to the other parent and there read the child's sequence number:
+    // the first one has to find the old number, with which the old parent still lists the child, and the second one the
+    // new number. So the number changes in between.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.treeLocked.sequence
     old?.unlink(child)
@@ -96,7 +98,8 @@ extension Node {
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    // Rounded up to the steps in which a table grows. Larger tables do not count, because they are of another kind.
+    // Rounded up to the capacities of small tables. Larger numbers do not count, because large tables are of another
+    // kind.
     var keys = child.shared.slots.count
     if !child.shared.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
@@ -110,20 +113,20 @@ extension Node {
 
   var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
-  /// Notes the context of a node that has, or gets, children or providers, and may later have no parent.
+  /// Notes the context of a node that has or gets children or providers, in case the node has no parent later.
   func remember(_ context: UDIContext) {
     guard treeLocked.noting != .done else { return }
     treeLocked.noting = .done
     treeLocked.rootContext = context
   }
 
-  /// Notes the context of a node that was just taken out of its parent, if it will be needed.
+  /// Notes the context of a node that was just taken out of its parent, if the context will be needed.
   func rememberWithoutParent(_ context: UDIContext) {
     if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
   }
 
-  /// Makes sure that the context is known as long as it lives, wherever the node is moved. To be called only on nodes
-  /// that a parent holds or that have noted their context.
+  /// Makes sure that the node's context is known as long as it lives, wherever it is moved. Call this only on nodes
+  /// whose context is held by a parent or has been noted.
   func keepTrackOfContext() {
     if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
   }

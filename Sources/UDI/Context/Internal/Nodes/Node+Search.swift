@@ -1,8 +1,8 @@
 /// Where searches go. Everything here runs under the tree lock, unless it says otherwise.
 ///
-/// What each search means is said twice: by `visit`, and by `UDISearch.looks`, for those that need to know only whether
-/// it goes down or up. Above all that is the lookup of a single dependency, which runs without the tree lock and is
-/// written out in `Node.attempt`.
+/// What each search means is written down twice: in `visit`, and in `UDISearch.looks` for code that needs to know only
+/// whether a search goes down or up. The most important such code is `Node.attempt`, the lookup of a single dependency,
+/// which runs without the tree lock.
 extension Node {
   /// Goes through the nodes of a search, in its order, until one of the closures returns a result.
   ///
@@ -31,7 +31,7 @@ extension Node {
   /// This node, and the nodes above it.
   var andAncestors: Ancestors { Ancestors(self) }
 
-  /// The nodes above that see what is here: up to the first scope. Changes are passed on along this path.
+  /// The nodes above that see what is here: up to and including the first scope. Changes are passed on along this path.
   var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
 
   /// The root of the tree.
@@ -67,11 +67,13 @@ struct Ancestors: Sequence, IteratorProtocol {
 // MARK: - The direction of a lookup. Called under the tree lock or the node's lock
 
 extension Node {
-  /// The direction of a lookup that begins here: the one that it names; or upwards, while a factory runs that was given
-  /// this context, so that nothing is made from what is below; or else the context's.
+  /// The direction of a lookup that begins here: the one that the lookup names, if any. Otherwise it is the context's
+  /// own; but while this thread runs a factory that was given this context, it is upwards, so that nothing is made from
+  /// what is below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
-  /// Whether a lookup goes down from here. Only for a key that something below has, see `isHandedToFactoryUnchecked`.
+  /// Whether a lookup goes down from here. Call this only if something below has the key: see
+  /// `isHandedToFactoryUnchecked`.
   @inline(__always)
   func looksBelow(_ search: UDISearch?) -> Bool {
     if let search { return search.looks.below }
@@ -91,8 +93,8 @@ extension Node {
     return isHandedToFactoryUnchecked
   }
 
-  /// The same, without making sure that the thread key exists: for nodes that have children, for which `adopt` has made
-  /// it.
+  /// Does the same as `isHandedToFactory`, without making sure that the thread key exists. It is for nodes that have
+  /// children: `adopt` has made the thread key for them.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
     PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false

@@ -1,10 +1,10 @@
 /// The end of a context.
 extension Node {
-  /// Takes the node of a dying context out of everything that refers to it. Not to be called under a lock.
+  /// Takes the node of a dying context out of everything that refers to it. Do not call this under a lock.
   ///
-  /// Releasing a child may end that context too, and so on down a chain of any length. So that this needs no stack, a
-  /// teardown that begins inside another one on the same thread only hands its children to the outer one, which
-  /// releases them one after the other.
+  /// Releasing a child can end that context too, and so on down a chain of any length. So that a long chain does not
+  /// exhaust the stack, a teardown that begins inside another one on the same thread only hands its children to the
+  /// outer one, which releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -20,11 +20,11 @@ extension Node {
       if let extras = treeLocked.extras { drop(extras, &garbage) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
-        // Waits for lookups that climbed from a child before it was cut off.
+        // This waits for lookups that climbed here from a child before the child was cut off.
         lock.withLock { shared.slots = CompactTable() }
       }
-      // Otherwise nobody can get here any more, because nobody holds the context. Then `free` releases the slots, which
-      // needs no lock.
+      // If there were never any children, nobody can get here any more, because nobody holds the context. Then `free`
+      // releases the slots, which needs no lock.
       if !providers.isEmpty { storages = drop(&providers, &garbage) }
     }
     bindings.releaseEntries()

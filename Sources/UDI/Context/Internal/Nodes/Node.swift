@@ -1,22 +1,23 @@
 /// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
 ///
-/// A node is not an object: counting references to nodes would be most of the work of a lookup, and a context must
-/// never be retained under a lock, because the release under the lock could be the last one. The memory is valid as
-/// long as somebody may refer to it: its context frees it only after everything that refers to it has been cleared
-/// under the locks that guard it (see `Tree.swift`). So a node that is read under a lock that guards it exists until
-/// that lock is given back. This rule holds for every use, and is the reason why the type is marked safe: the compiler
-/// cannot check it.
+/// A node is not an object, for two reasons: counting references to nodes would be most of the work of a lookup, and a
+/// context must never be retained under a lock, because releasing it under the same lock could release the last
+/// reference. The memory is valid as long as somebody can refer to it: its context frees it only after every reference
+/// to it has been cleared under the lock that guards this reference (see `Tree.swift`). So if a node is read under the
+/// lock that guards the reference to it, the node exists until that lock is given back. All uses of nodes keep to this
+/// rule. The compiler cannot check it, so the type is marked safe.
 @safe
 struct Node: Hashable, @unchecked Sendable {
-  // Unchecked: mutable state is guarded by the locks that are named at its mark.
+  // Unchecked: mutable state is guarded by the locks that `Shared` and `TreeLocked` name.
 
-  /// The parts lie one after the other, first those that lookups read. They are separate structs because different
-  /// locks guard them: to the thread sanitizer, a change of one field is an access to the whole struct that contains
-  /// it.
+  /// The parts of the node lie one after the other in this memory, those that lookups read first. They are separate
+  /// structs because different locks guard them, and the thread sanitizer takes a change of one field for an access to
+  /// the whole struct.
   private let memory: Unmanaged<Memory>
 
-  /// Its type gives pointers to the memory the unused bits of class references, which tell the cases of enums with
-  /// nodes apart (`RankedChildren`). There are no such objects.
+  /// There are no objects of this class. It only gives a pointer to the memory the type of a class reference. Such a
+  /// reference has unused bits, in which an enum that contains a node, such as `RankedChildren`, stores which case it
+  /// is.
   private final class Memory {}
 
   /// What lookups read. Each use says `shared`, which means: written under the tree lock and the node's lock, except
@@ -34,31 +35,32 @@ struct Node: Hashable, @unchecked Sendable {
     fileprivate init(search: UDISearch) { self.search = search }
   }
 
-  /// What only changes need. Each use says `treeLocked`, which means: guarded by the tree lock.
+  /// What only changes to the tree need. Each use says `treeLocked`, which means: guarded by the tree lock.
   struct TreeLocked: ~Copyable {
     // In the order in which changes need them, so that most changes touch few cache lines.
 
     /// This node's place among its parent's children. A child that was added later has a higher number.
     var sequence: UInt64 = 0
-    /// The serial number of the next entry, which orders what is bound here.
+    /// The serial number of the next entry. Serial numbers order what is bound here.
     var nextSerial: UInt32 = 0
-    /// Whether `rootContext` was set, or has to be set.
+    /// Whether `rootContext` is set, or when it has to be set.
     var noting = ContextNoting.never
-    /// How many keys the child that was last removed had. The next child often gets as many: contexts that come and go,
-    /// for example one for each request, are alike. This serves the row "make a scope, bind 3, link 5, end it", by 5 %.
+    /// How many keys the child had that was removed last. The next child often gets as many, because contexts that come
+    /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
+    /// end it" would take 5 % longer.
     var expectedKeys: UInt8 = 1
     /// Whether nothing can be bound or registered here.
     var isInert = false
-    /// Whether nothing above sees what is here and below. Set before the node has a parent.
+    /// Whether this is a scope, so that nothing above sees what is here and below. Set before the node has a parent.
     var isScope = false
-    /// Whether it had a parent and now has none.
+    /// Whether the node had a parent and now has none.
     var hasLostParent = false
     /// Whether somebody wants to know when answers change here.
     var isWatched = false
-    /// The bindings of the context. The slots point at the entries in it.
+    /// The bindings of the context. The slots point at the bindings in this dictionary.
     ///
-    /// The keys count no reference: the binding under a key holds the key (`HeldKey`) or, during a search, the caller
-    /// does. So a key must not leave the dictionary for a place where the tree lock is not held.
+    /// The dictionary does not retain its keys. A key is kept alive by the binding under it (`HeldKey`) or, during a
+    /// search, by the caller. So do not use a key from the dictionary where the tree lock is not held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. The slots point at them and at the instances that they made.
     var providers = CompactTable<ProviderEntry>()
@@ -74,11 +76,12 @@ struct Node: Hashable, @unchecked Sendable {
     var heldContext: UDIContext?
     /// What only few contexts have; nil while this one has none of it.
     private(set) var extras: NodeExtras?
-    /// The node's context, held weakly, for a node without a parent that would hold it. It is not set before there are
-    /// children: a weak reference costs memory, and makes every later retain of the object slower.
+    /// The node's context, held weakly, for a node without a parent: a parent would hold the context. It is set only
+    /// when it is needed (`ContextNoting`), because a weak reference costs memory, and makes every later retain of the
+    /// context slower.
     weak var rootContext: UDIContext?
 
-    // Last, because siblings write them.
+    // These come last, because changes to siblings write them.
 
     /// The child of the same parent that was added just before this one.
     var previousSibling: Node?
@@ -106,7 +109,7 @@ struct Node: Hashable, @unchecked Sendable {
     unsafe tagMemory.initialize(to: tag)
   }
 
-  /// Frees the memory. Not to be called under a lock: the memory may hold the last reference to something.
+  /// Frees the memory. Do not call this under a lock: the memory might hold the last reference to an object.
   func free() {
     unsafe lockMemory.deinitialize(count: 1)
     unsafe sharedMemory.deinitialize(count: 1)
@@ -126,7 +129,7 @@ struct Node: Hashable, @unchecked Sendable {
 }
 
 extension Node: CustomReflectable {
-  /// An empty mirror: another one would take the memory for an object.
+  /// An empty mirror, because the default one would take the memory for an object.
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -189,13 +192,13 @@ extension Node {
   /// The parent, if it sees what is here; nil for scopes. Changes are passed on along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope ? nil : shared.parent }
 
-  /// Whether a test overrides something that the context has. Only tests do, so the count of all overrides is checked
-  /// first.
+  /// Whether a test overrides something that the context has. Programs have no overrides, so the number of all
+  /// overrides is checked first.
   @inline(__always)
   var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && treeLocked.extras?.overrides.isEmpty == false }
 
-  /// The node's context, or nil if that is going away. To be used only for nodes that have a parent or have noted their
-  /// context.
+  /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or have noted
+  /// their context.
   var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
 }
 
@@ -203,7 +206,7 @@ extension Node {
 enum ContextNoting: UInt8 {
   /// Not until it has children or providers.
   case never
-  /// As soon as it has no parent any more: somebody has a registration, which has to name the context.
+  /// As soon as it has no parent any more: somebody holds a registration, which has to name the context.
   case withoutParent
   /// It has noted its context.
   case done

@@ -1,7 +1,8 @@
-/// What only few contexts have: behind a reference, so that all other nodes are small. Guarded by the tree lock.
+/// What only a few contexts have. It is behind a reference, so that all other nodes are small. Guarded by the tree
+/// lock.
 final class NodeExtras {
   private var ownDefaultLifetime: UDILifetime?
-  /// The modules that are being installed. The innermost one of each thread comes last among the thread's.
+  /// The modules that are being installed. Among the modules of one thread, the innermost is the last.
   var installations: [Installation] = []
   /// The modules that are installed.
   var modules: [InstalledModule] = []
@@ -11,17 +12,18 @@ final class NodeExtras {
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.
   var watchers = Watchers()
-  /// The watchers whose lookups begin further down and may climb to here. They are separate, so that changes below do
-  /// not go through them.
+  /// The watchers whose lookups begin further down and can climb to here. They are kept apart because changes below
+  /// this node do not concern them.
   var climbers = Watchers()
   /// The numbers of the records of bindings that were here (`RemovedBinding`), by the ids of their keys, the oldest
-  /// first. A record may have been dropped since.
+  /// first. A record itself might have been dropped since.
   var removedBindings: [UInt64: [Int]] = [:]
-  /// What tests have put in the place of what the context has. For each key, the one that was added last is in force.
+  /// The overrides: what tests have put in the place of what the context has. If a key has several, the one that was
+  /// added last is in force.
   var overrides: [Substitute] = []
 
-  /// The lifetime of what is registered without one; nil for `.unique`. While a thread installs a module, it has a
-  /// default of its own.
+  /// The lifetime of what is registered without one; nil means `.unique`. While a thread installs a module, that thread
+  /// has a separate default here, which ends with the installation.
   var defaultLifetime: UDILifetime? {
     get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
     set {
