@@ -1,8 +1,8 @@
 /// The root of the tree, and the context of every object that is not attached to a context.
 ///
 /// Inside ``withAppContext(_:operation:)``, this is the context that was given there. Otherwise it is the process's
-/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its
-/// own, and the code that it calls need not know.
+/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its own,
+/// and the code that it calls need not know about it.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
@@ -24,7 +24,8 @@ package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  // The standard library's `withValue` rethrows without a type, so the outcome is passed as a value.
+  // The standard library's `withValue` loses the type of the error that it rethrows, so the outcome is passed as a
+  // value.
   let outcome = RootContext.$ofTask.withValue(context) { () -> Swift.Result<Result, Failure> in
     do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
   }
@@ -62,13 +63,13 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// Guarded by `lock`. Leak audits are not notified of it: it is made when it is first used, and stays.
+  /// Guarded by `lock`. Leak audits are not notified of this context: it is made when it is first used, and stays.
   private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 
   static var ofProcess: UDIContext { lock.withLock { unsafe process } }
 
   static func replace(with context: UDIContext) -> UDIContext {
-    // The old one is returned, and so is not released under the lock.
+    // The old context is returned, so it is not released under the lock.
     lock.withLock {
       let old = unsafe process
       unsafe process = context

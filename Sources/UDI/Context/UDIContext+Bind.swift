@@ -1,10 +1,11 @@
 /// Binding: registering an instance that somebody else keeps alive.
 ///
 /// Every verb that takes a dependency is declared twice: once for `Sendable` types, callable from anywhere, and, below
-/// the mark, once for all other types, on the main actor. The type decides, so what is not `Sendable` never leaves the
-/// main actor.
+/// the mark, once for all other types, on the main actor. The compiler chooses by the dependency's type, so what is not
+/// `Sendable` never leaves the main actor.
 extension UDIContext {
-  /// Registers an instance in this context, weakly, and withdraws it under the same key from every other context.
+  /// Registers an instance weakly in this context, and withdraws it from all other contexts where it is bound under the
+  /// same key.
   ///
   /// If something is bound under the key here, it is replaced. The context does not keep the instance alive: hold it
   /// elsewhere.
@@ -27,9 +28,9 @@ extension UDIContext {
     bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere)
   }
 
-  /// Registers an instance in this context as well, weakly.
+  /// Registers an instance weakly in this context, in addition to the contexts where it is bound already.
   ///
-  /// Other contexts in which the instance is bound keep it. If something is bound under the key here, it is replaced.
+  /// The instance stays bound in those other contexts. If something is bound under the key here, it is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.
@@ -94,9 +95,9 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Binds, with everything but the type of the dependency erased. Only the question whether there is metadata is
-  /// compiled in clients, where the answer is known; this serves the row "make a scope, bind 3, link 5, end it", by
-  /// 9 %.
+  /// Does the work of all the verbs above. Only the check whether there is metadata, `Metadata.of`, is compiled in
+  /// clients, where the compiler knows the result. Without this, the benchmark "make a scope, bind 3, link 5, end it"
+  /// would take 9 % longer.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
@@ -107,7 +108,7 @@ extension UDIContext {
 
   func add(_ request: borrowing BindRequest) {
     request.tellAttachment()
-    // An optional to take from, because a closure cannot consume a constant of its surroundings.
+    // An optional, from which the closure takes the binding: a closure cannot consume a constant that it captures.
     var binding = Optional(Binding.make(request, binder: .context))
     let isMulti = request.isMulti
     change { node, garbage in

@@ -18,7 +18,7 @@ extension UDIContext {
 
   /// All contexts below this one, breadth-first.
   ///
-  /// This is the order in which a lookup searches; but a lookup leaves out what is in scopes.
+  /// A lookup searches in the same order, but leaves out what is in scopes.
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
@@ -50,7 +50,7 @@ extension UDIContext {
   /// - Returns: The context; nil if there is none for some tag on the path.
   /// - Complexity: O(tags), independent of the number of siblings.
   public func context(at path: some Sequence<String>) -> UDIContext? {
-    // Read first: a sequence is the caller's code and may do anything, which must not happen under the lock.
+    // The sequence is read before the lock is taken: it is the caller's code, and might do anything.
     let path = Array(path)
     return change { node, _ in
       var current = node

@@ -1,8 +1,8 @@
 /// Linking: looking up a dependency. Each verb is declared twice, see `UDIContext+Bind.swift`.
 ///
 /// Some forms of `require` infer the type from where the result is used. Of these, the form whose result is not
-/// optional is disfavoured; otherwise, where an optional is expected, the compiler would choose it and look up the
-/// optional type.
+/// optional is disfavoured. Otherwise the compiler would also choose it where an optional is expected, and would look
+/// up the optional type.
 extension UDIContext {
   /// Looks up a dependency.
   ///
@@ -54,7 +54,8 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
-  /// Looks up a dependency that must be there, where an optional is expected: looks up the wrapped type.
+  /// Looks up a dependency that must be there, for a place where an optional is expected. The type that is looked up is
+  /// the wrapped one.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.

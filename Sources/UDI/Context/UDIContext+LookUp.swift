@@ -1,12 +1,12 @@
 /// From the typed verbs to the untyped core, and back.
 extension UDIContext {
-  // The caller's module compiles only a call for each type: the library writes what it finds to where the caller wants
-  // it.
+  // For each type, the caller's module compiles only a call: the library writes what it finds to the memory that the
+  // call passes.
   //
   // The answer is written directly into the memory of the optional. An optional of a class or protocol type has the
   // layout of the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in the Swift
-  // repository: docs/ABI/TypeLayout.rst), and a lookup itself writes only values of such types. Moving a value into an
-  // optional first would cost as much as the lookup's lock.
+  // repository: docs/ABI/TypeLayout.rst), and a lookup itself writes only values of such types. To write the value
+  // elsewhere and then move it into the optional would cost as much as the lookup's lock.
 
   /// Looks up for `link`: if nothing can be made, the reason goes to the reporter.
   @inlinable
@@ -29,11 +29,11 @@ extension UDIContext {
     reach.assertIsolation(type)
     var found: Dependency?
     try unsafe findOrThrow(type, name, reach, search, in: &found)
-    // It has thrown if it has found nothing. A check would cost a client 3 % more of the time to compile it.
+    // If nothing was found, the call has thrown. With a check here, clients would take 3 % longer to compile.
     return unsafe found.unsafelyUnwrapped
   }
 
-  // These two only forget the type. The compiler takes less time over them than over closures that get the pointer.
+  // These two functions only erase the type. They take the compiler less time than closures that get the pointer would.
 
   @inlinable
   @inline(__always)
@@ -61,8 +61,8 @@ extension UDIContext {
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    // Two functions, so that most callers need not pass a name. This serves the row "link, bound there" of the
-    // benchmarks.
+    // There are two functions, so that most callers need not pass a name. This makes the benchmark "link, bound there"
+    // faster.
     guard let name else { return unsafe find(type, reach, search, into: memory) }
     unsafe find(type, named: name, reach, search, into: memory)
   }
@@ -190,8 +190,8 @@ extension UDIContext {
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-    // Looked up each time: a set-up block may be the first to use the name. The key is held as long as its id is in
-    // use.
+    // The name is looked up each time, because a set-up block might be the first to use it. The key is held as long as
+    // its id is in use.
     var key: KeyIdentity?
     defer { withExtendedLifetime(key) {} }
     func id() -> UInt64? {

@@ -1,10 +1,12 @@
-/// Overloads for optionals that are passed by mistake: the optional's own type would be registered, or looked up.
+/// Overloads that warn if an optional is passed by mistake. Without them, the optional type itself would be registered,
+/// or looked up.
 ///
-/// They are deprecated and not unavailable: if another overload fits, the compiler ignores those that are unavailable,
-/// and for an optional it would take the general one without a warning. `.ci/refused` checks this. Each verb is
-/// declared twice, see `UDIContext+Bind.swift`.
+/// They are deprecated instead of unavailable. If another overload fits, the compiler ignores those that are
+/// unavailable: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each
+/// verb is declared twice, see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Not to be used: what a context owns must not be optional.
+  /// Do not call this: unwrap the value first. A lookup of the type without the question mark does not find an
+  /// optional.
   ///
   /// - Parameters:
   ///   - value: The value to unwrap first.
@@ -26,7 +28,8 @@ extension UDIContext {
     provideAnything(value, name, metadata, fileID, line)
   }
 
-  /// Not to be used: what a context owns must not be optional.
+  /// Do not call this: unwrap the value first. A lookup of the type without the question mark does not find an
+  /// optional.
   ///
   /// - Parameters:
   ///   - value: The value to unwrap first.
@@ -49,7 +52,7 @@ extension UDIContext {
     provideAnythingOnMainActor(value, name, metadata, fileID, line)
   }
 
-  // Generic functions do not know that the type is an optional, so they reach the verb for all values.
+  // These generic functions do not know that the type is an optional, so they call the general `provide`.
   private func provideAnything<Value: Sendable>(
     _ value: Value, _ name: UDIName?, _ metadata: (any Sendable)?, _ fileID: StaticString, _ line: UInt
   ) -> UDIRegistration<Value> {
@@ -63,7 +66,7 @@ extension UDIContext {
     provide(value, named: name, metadata: metadata, fileID: fileID, line: line)
   }
 
-  /// Not to be used: what is required must not be optional.
+  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -81,7 +84,7 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search)
   }
 
-  /// Not to be used: what is required must not be optional.
+  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -102,7 +105,7 @@ extension UDIContext {
 }
 
 extension UDIObject {
-  /// Not to be used: what is required must not be optional.
+  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
   ///
   /// - Parameters:
   ///   - type: The optional type.
@@ -123,7 +126,7 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Not to be used: what is required must not be optional.
+  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
   ///
   /// - Parameters:
   ///   - type: The optional type.

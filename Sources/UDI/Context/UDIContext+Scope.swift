@@ -4,9 +4,9 @@ import Synchronization
 extension UDIContext {
   /// Makes a scope and adds it after this context's children.
   ///
-  /// A scope is a child that is closed. No lookup from outside, whatever its search, finds what is in the scope or
-  /// below it, and updates from outside do not report it. Lookups from inside find everything above. So several
-  /// requests, sessions or windows can exist side by side below one context without access to each other's
+  /// A scope is a child that is closed to the outside. No lookup from outside, whatever its search, finds what is in
+  /// the scope or below it, and updates from outside do not report it. Lookups from inside find everything above. So
+  /// several requests, sessions or windows can exist side by side below one context without access to each other's
   /// dependencies.
   ///
   /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.

@@ -8,8 +8,8 @@ extension UDIContext {
   /// - Parameter child: The context to add; from now on, this context holds it strongly.
   /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has its tag, `cycle` if
   ///   `child` is this context or one above it.
-  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and for each of the k keys that are
-  ///   bound in `child` or below it, O(log siblings) on every level whose answer changes.
+  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and for each key that is bound in
+  ///   `child` or below it, O(log siblings) on every level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -34,7 +34,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // The leak audits are notified below, when it has its place in the tree.
+    // The leak audits are notified below, when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in

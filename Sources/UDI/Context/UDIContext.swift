@@ -46,7 +46,8 @@ public final class UDIContext: Sendable {
 
   /// Passes the context's node to `body`, and keeps the context, and so the node's memory, alive during the call.
   ///
-  /// There is no other way to get the node: used after the context's last use, it would be a pointer to freed memory.
+  /// There is no other way to get the node, because a node that is used after its context's last use would be a pointer
+  /// to freed memory.
   @inline(__always)
   func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }

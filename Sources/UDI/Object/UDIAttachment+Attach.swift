@@ -2,13 +2,14 @@ import Synchronization
 
 /// Attaching an object, and which contexts own it.
 ///
-/// An object that a context owns must not hold that context, nor one that leads to it: the two would keep each other
-/// alive.
+/// An object that a context owns must hold neither that context nor one above it: the object and the context would keep
+/// each other alive.
 extension UDIAttachment {
-  /// Attaches an object that a provider has, unless it is already attached to a context. Under the tree lock.
+  /// Attaches an object that a provider has made or was given, unless it is already attached to a context. Called under
+  /// the tree lock.
   ///
   /// - Parameter isOwned: Whether the context owns the object.
-  /// - Returns: Whether the object has been attached, so that its hook has to be called.
+  /// - Returns: Whether this has attached the object, so that the caller has to call `didAttachContext`.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
@@ -28,13 +29,14 @@ extension UDIAttachment {
   ///
   /// - Parameters:
   ///   - object: The object whose attachment this is.
-  ///   - context: The context to attach to; then bindings made by `multiBind` stay. Nil withdraws these, too.
+  /// - context: The context to attach to. Nil detaches the object, and also withdraws the bindings made by `multiBind`,
+  ///   which stay otherwise.
   ///   - site: The call, or the registration, that led to this, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
 
-  /// The same under the tree lock.
+  /// Does the same; called under the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     withdraw(where: { context == nil || !$0.isMulti }, &garbage)
@@ -44,18 +46,18 @@ extension UDIAttachment {
   }
 
   /// Records that a context owns the object. From then on, the object holds neither that context nor a context above
-  /// it, wherever these are moved. Under the tree lock.
+  /// it, wherever these are moved. Called under the tree lock.
   private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
     Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-    // These were loaded from weak references, and so may be the last references.
+    // These were loaded from weak references, so by now they might be the last references.
     for owner in alive { garbage.add(owner) }
     storeAgain(&garbage)
   }
 
-  /// Stores the context, weakly if it leads to one that owns the object. Under the tree lock.
+  /// Stores the context, weakly if it leads to a context that owns the object. Called under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false
@@ -82,10 +84,11 @@ extension UDIAttachment {
   /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached, by
   /// its factory or later, to a context that does not lead to its owner; few programs have one. An attachment that dies
   /// removes itself.
-  // Unchecked because every attaching checks the table: a check would make it take 8 % more instructions.
+  // Attaching an object always looks at this table. With a check for overlapping accesses, it would take 8 % more
+  // instructions.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
-  /// Records whether the object is owned and holds a context. Under the tree lock.
+  /// Records whether the object is owned and holds a context. Called under the tree lock.
   func noteHolding(_ holds: Bool) {
     let me = Unretained(self)
     if holds {
@@ -95,8 +98,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Makes owned objects release contexts that now lead to their owners and so would keep the objects alive for ever.
-  /// Called under the tree lock, after a context was moved.
+  /// Makes owned objects release a context if it now leads to the object's owner: it would keep the object alive for
+  /// ever. Called under the tree lock, after a context was moved.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
     var all: [Unretained<UDIAttachment>] = []
@@ -104,7 +107,8 @@ extension UDIAttachment {
     for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
   }
 
-  /// Makes the object hold its context weakly if this now leads to the object's owner. Under the tree lock.
+  /// Makes the object hold its context weakly if the context now leads to the object's owner. Called under the tree
+  /// lock.
   private func storeAgain(_ garbage: inout Garbage) {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)
@@ -113,7 +117,7 @@ extension UDIAttachment {
 }
 
 extension UDIContext {
-  /// Whether this context is the other one or above it. Under the tree lock.
+  /// Whether this context is the other one or above it. Called under the tree lock.
   fileprivate func leads(to other: UDIContext) -> Bool {
     withNode { node in other.withNode { $0.andAncestors.contains(node) } }
   }

@@ -2,23 +2,23 @@ import Synchronization
 
 /// What the object binds.
 extension UDIAttachment {
-  /// Binds in a context, or, if that is nil, in the context that the object is attached to at that moment.
+  /// Binds in `context` or, if that is nil, in the object's effective context at that moment.
   ///
-  /// - Returns: Whether there was a context: the context that owned the object may be gone.
+  /// - Returns: Whether there was a context to bind in: the one that the object is attached to might be gone.
   func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
     return Tree.change { garbage in
-      // This is read under the lock, so that attaching the object elsewhere comes before or after the whole bind.
+      // This is read under the lock, so that the object is attached elsewhere either before or after the whole bind.
       let target: UDIContext
       switch context.map(State.attached) ?? state {
       case .attached(let context): target = context
       case .none: target = AppContext
       case .gone: return false
       }
-      // The object may also bind itself later, when the watcher's lookup is over.
+      // `Tree.isLooking` would not be enough: the object might bind itself later, when the watcher's lookup is over.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
@@ -33,7 +33,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Withdraws bindings that the object made. Under the tree lock.
+  /// Withdraws bindings that the object made. Called under the tree lock.
   @discardableResult
   func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
     var made: [Binding] = []
@@ -45,9 +45,9 @@ extension UDIAttachment {
     return !made.isEmpty
   }
 
-  /// Records that a binding of another instance, made by this object, is now in the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, is now in the tree. Called under the tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
 
-  /// Records that a binding of another instance, made by this object, leaves the tree. Under the tree lock.
+  /// Records that a binding of another instance, made by this object, leaves the tree. Called under the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

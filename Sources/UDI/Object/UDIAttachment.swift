@@ -10,7 +10,7 @@ public import Synchronization
 /// Nothing else is needed. The property must be stored, and each object needs its own attachment. When the object dies,
 /// its attachment dies with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
-  // Each property that is `nonisolated(unsafe)` names the lock that guards it. Every use is under this lock.
+  // Each property that is `nonisolated(unsafe)` names the lock that guards it. Every use of it is under this lock.
 
   let lock = Lock()
   /// Guarded by `lock`. The context is held strongly. A context never holds a bound object strongly, so there is no
@@ -18,8 +18,8 @@ public final class UDIAttachment: Sendable {
   nonisolated(unsafe) var attached: UDIContext?
   /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
   nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`. This refers to the context instead, if holding it would make a cycle because it leads to the
-  /// object's owner.
+  /// Guarded by `lock`. If the context leads to the object's owner, this refers to it instead of `attached`: holding it
+  /// would make a cycle.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set. It may be nil by now.
   nonisolated(unsafe) var isWeak = false
@@ -37,7 +37,7 @@ public final class UDIAttachment: Sendable {
 
   /// The object's address, as soon as it has been attached or bound; 0 before.
   ///
-  /// It is written while the object is alive, so the `deinit` here sees it.
+  /// It is written while the object is alive, so this class's `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
   /// A number that rises with each attachment, beginning at 1. What was linked under an earlier number is out of date.
@@ -47,15 +47,16 @@ public final class UDIAttachment: Sendable {
   /// Guarded by the tree lock: bindings that the object made of other instances.
   nonisolated(unsafe) var helpers = CompactTable<Unretained<DetailedBinding>>()
 
-  /// Whether the process has made any attachment yet. Until it has, no object takes part in the tree, and there is no
-  /// need to check whether an object's class does. The first such check makes the runtime go through all conformances
-  /// of the program.
+  /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, and callers need
+  /// not check whether an object's class conforms to `UDIObject`. The first such check would make the runtime go
+  /// through all conformances in the program.
   static var areInUse: Bool { inUse.load(ordering: .relaxed) }
   private static let inUse = Atomic<Bool>(false)
 
   /// Makes an attachment for a new object, which is attached to nothing.
   public init() {
-    // Any thread that receives the object sees this store, too, because handing the object over orders the two.
+    // A relaxed store is enough: any thread that gets the object sees the store, because handing the object over orders
+    // the two.
     if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
   }
 
@@ -64,7 +65,7 @@ public final class UDIAttachment: Sendable {
     Tree.change { garbage in
       noteHolding(false)
       withdraw(where: { _ in true }, &garbage)
-      // The bindings of the object that a context's `bind` made go with it, too.
+      // The object's bindings that a context's `bind` made are also withdrawn.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
     }
   }
@@ -98,7 +99,7 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The same, or nil if the object does not hold it.
+  /// The context that the object is attached to, if the object holds it; nil if it refers to it only weakly.
   var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.
@@ -112,7 +113,8 @@ extension UDIAttachment {
   }
 
   var state: State {
-    // A reference that was loaded from a weak one may be the last, so it is passed out of the lock.
+    // The context is returned out of the lock: if it was loaded from a weak reference, this might be its last
+    // reference.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }
@@ -120,7 +122,7 @@ extension UDIAttachment {
     }
   }
 
-  /// The effective context. This reports if the object is attached to nothing, or if its context is gone.
+  /// Returns the effective context. Reports if the object is attached to nothing, or if its context is gone.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
@@ -128,7 +130,8 @@ extension UDIAttachment {
     effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
   }
 
-  /// The effective context: the attached one, otherwise `AppContext`; nil, and a report, if the attached one is gone.
+  /// Returns the effective context: the attached one, or else `AppContext`. If the attached one is gone, reports this
+  /// and returns nil.
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
   ) -> UDIContext? {

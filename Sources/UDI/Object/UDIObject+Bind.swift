@@ -1,5 +1,5 @@
-/// Verbs that bind on behalf of an object: in its effective context, and as its own bindings, so that they go when it
-/// is detached or dies. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs that bind on behalf of an object: in its effective context, and as bindings of its own, which are withdrawn
+/// when the object is detached or dies. Each has two overloads, see `UDIContext+Bind.swift`.
 extension UDIObject {
   /// Registers an instance, usually `self`, weakly in the object's effective context, and withdraws the same instance
   /// under the same key from every other context.
@@ -10,7 +10,7 @@ extension UDIObject {
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
+  /// - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -27,17 +27,17 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance in addition to its other bindings.
+  /// Registers an instance weakly, in addition to the contexts where it is bound already.
   ///
-  /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound under
-  /// the same key in these contexts is replaced.
+  /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound in
+  /// the given contexts under the same key is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - contexts: The contexts to register it in; nil for the object's effective context.
-  ///   - metadata: Anything to find it by: see ``UDIContext/registrations(of:search:)``.
+  /// - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -55,8 +55,8 @@ extension UDIObject {
 
   /// Withdraws what this object bound under a key, in all contexts.
   ///
-  /// What somebody else has bound under the key since then stays, for example a successor. So this is safe in a
-  /// `deinit`.
+  /// What somebody else has bound under the key since then stays, for example what a successor of this object has
+  /// bound. So this is safe in a `deinit`.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -72,7 +72,8 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``bind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see
+  /// ``bind(_:as:named:metadata:fileID:line:)``.
   @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -85,7 +86,7 @@ extension UDIObject {
     }
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see
+  /// Does the same for a type that is not `Sendable`, on the main actor; see
   /// ``multiBind(_:as:named:in:metadata:fileID:line:)``.
   @preconcurrency @MainActor
   public func multiBind<Dependency>(

@@ -12,7 +12,7 @@ extension UDIObject {
     descendant(tag, "descendant", CallSite(fileID, line))
   }
 
-  /// The same as ``descendant(tag:fileID:line:)``, under the name that the original library uses.
+  /// Does the same as ``descendant(tag:fileID:line:)``, under the name that the original library uses.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for.

@@ -1,6 +1,6 @@
 /// Verbs that link on behalf of an object: from its effective context. Each has two overloads, see
-/// `UDIContext+Bind.swift`. Two forms of `require` infer the type from the place; one of them is disfavored, see
-/// `UDIContext+Link.swift`.
+/// `UDIContext+Bind.swift`. Two forms of `require` infer the type from where the result is used; one of them is
+/// disfavoured, see `UDIContext+Link.swift`.
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
   ///
@@ -14,7 +14,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   @discardableResult
   public func link<Dependency: Sendable>(
@@ -26,7 +26,7 @@ extension UDIObject {
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
   ///
-  /// This form is for actors, which cannot form the key path, and for local variables. Otherwise prefer
+  /// This form is for actors, which cannot form the key path, and for local variables. Everywhere else, prefer
   /// `link(\.clock)`, whose documentation says why.
   ///
   /// - Parameters:
@@ -36,7 +36,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   @discardableResult
   public func link<Dependency: Sendable>(
@@ -56,7 +56,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, whether it is bound, kept or made now; nil if there is nothing.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -75,7 +75,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -84,8 +84,8 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, and infers its type from the place:
-  /// `editor = try Editor(store: require())`.
+  /// Looks up a dependency that must be there, and infers its type from where the result is used: `editor = try
+  /// Editor(store: require())`.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -94,7 +94,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @_disfavoredOverload
   @inlinable
   public func require<Dependency: Sendable>(
@@ -103,8 +103,8 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, for an optional place: the type looked up is the one inside the
-  /// optional.
+  /// Looks up a dependency that must be there, for a place where an optional is expected. The type that is looked up is
+  /// the wrapped one.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.
@@ -113,7 +113,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
   /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
-  /// - Complexity: As ``UDIContext/link(_:named:search:)``.
+  /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -129,7 +129,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: What is bound, kept or made now, in search order; within a context, in the order of registration.
-  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  /// - Complexity: As for ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -146,7 +146,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: What is bound, kept or made now, in search order; at most one from each context.
-  /// - Complexity: As ``UDIContext/linkAll(_:search:)``.
+  /// - Complexity: As for ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
@@ -159,7 +159,7 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
@@ -169,7 +169,7 @@ extension UDIObject {
     store(lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line)), in: property)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
@@ -180,7 +180,8 @@ extension UDIObject {
     return property != nil
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see
+  /// ``linkInLine(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -189,7 +190,7 @@ extension UDIObject {
     lookUp(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -198,7 +199,7 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``require(named:search:fileID:line:)``.
   @_disfavoredOverload
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
@@ -207,7 +208,7 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable` and for an optional place, on the main actor; see
+  /// Does the same for a type that is not `Sendable`, where an optional is expected, on the main actor; see
   /// ``require(named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
@@ -216,7 +217,7 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -224,7 +225,7 @@ extension UDIObject {
     lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:named:search:fileID:line:)``.
+  /// Does the same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:named:search:fileID:line:)``.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,

@@ -1,7 +1,7 @@
 /// From the typed verbs of objects to the untyped core.
 ///
-/// All memory here is that of an optional in a verb, and is used only during its call. Why it may be written without
-/// its type, `UDIContext+LookUp.swift` says.
+/// All memory that is passed here is that of an optional in a verb, and is used only during the verb's call.
+/// `UDIContext+LookUp.swift` says why it can be written by code that does not know its type.
 extension UDIObject {
   @inlinable
   @inline(__always)
@@ -20,7 +20,7 @@ extension UDIObject {
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {
-    // This keeps the old value alive until the write is over, because its `deinit` may touch the property.
+    // This keeps the old value alive until the write is over, because its `deinit` might touch the property.
     let old = self[keyPath: property]
     self[keyPath: property] = found
     withExtendedLifetime(old) {}
@@ -59,7 +59,7 @@ extension UDIAttachment {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
-    // There are two functions, as for a context.
+    // There are two functions, so that most callers need not pass a name.
     guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
     unsafe find(type, named: name, reach, search, site, owner, into: memory)
   }
@@ -92,7 +92,7 @@ extension UDIAttachment {
 
   /// Looks up a dependency that must be there.
   ///
-  /// - Parameter memory: Memory with an optional of the type, which is nil. If this does not throw, it holds the
+  /// - Parameter memory: Memory with an optional of the type, which is nil. If this does not throw, it contains the
   ///   dependency afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @usableFromInline
@@ -114,11 +114,11 @@ extension UDIAttachment {
     return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
   }
 
-  /// Looks something up in the node of the attached context. The context is not retained: it cannot go while the lock
-  /// is held.
+  /// Looks something up in the node of the attached context. The context is not retained: the attachment holds it, and
+  /// cannot let go of it while the lock is held.
   ///
-  /// This serves the row "object.linkInLine" of the benchmarks with 150 of 505 instructions: there are weak references
-  /// to a context that has providers, and retaining such an object is slow.
+  /// This saves 150 of 505 instructions in the benchmark "object.linkInLine". A context that has providers is referred
+  /// to weakly, and an object with weak references is slow to retain.
   ///
   /// - Parameter attempt: The lookup. It runs no user code.
   /// - Returns: The answer; also the context, if the answer is `provided`. The answer is `dead` if the object holds no
@@ -155,13 +155,13 @@ extension UDIAttachment {
     }
   }
 
-  /// The same for `require`.
+  /// Does the same for `require`.
   @inline(never)
   private func finishOrThrow(
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) throws {
-    // If the object does not conform to the type after all, it is looked up again, for the error.
+    // If the cast fails, the object is looked up again, for the error.
     if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
     do {
       if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }

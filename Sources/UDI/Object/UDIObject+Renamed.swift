@@ -1,5 +1,5 @@
-/// Where `link` was meant to be `linkInLine`: on objects, the verb that returns a dependency is `linkInLine`, and
-/// `link` keeps it in a property.
+/// These forms catch a `link` that was meant to be `linkInLine`. On objects, the verb that returns a dependency is
+/// `linkInLine`; `link` keeps it in a property.
 extension UDIObject {
   /// Unavailable: objects have `linkInLine`.
   @available(*, unavailable, renamed: "linkInLine")

@@ -22,9 +22,9 @@
 /// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it is
 /// attached to none.
 public protocol UDIObject: AnyObject {
-  /// The object's attachment. Store it in a constant that is made with the object:
-  /// `let _attachedContext = UDIAttachment()`. If it is made later, as a `lazy` one is, a provider that makes the
-  /// object may not attach it.
+  /// The object's attachment. Store it in a constant that is made with the object: `let _attachedContext =
+  /// UDIAttachment()`. If the attachment is made later, for example because it is `lazy`, a provider that makes the
+  /// object might fail to attach it.
   var _attachedContext: UDIAttachment { get }
 
   /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.
@@ -34,7 +34,7 @@ public protocol UDIObject: AnyObject {
 }
 
 extension UDIObject {
-  /// The context that the object is attached to; nil while ``AppContext`` serves it.
+  /// The context that the object is attached to; nil if it is attached to none, so that its verbs use ``AppContext``.
   ///
   /// Setting a context first withdraws what the object has bound with `bind`, then stores the context, and then calls
   /// ``didAttachContext()``, even if it is the same context again. What the object has bound with `multiBind` stays.
@@ -73,8 +73,8 @@ extension UDIObject {
     attach(to: context, at: CallSite(fileID, line))
   }
 
-  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and
-  /// ``AppContext`` serves it.
+  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and from
+  /// then on its verbs use ``AppContext``.
   ///
   /// - Complexity: O(bindings withdrawn).
   public func detach() { attach(to: nil, at: nil) }

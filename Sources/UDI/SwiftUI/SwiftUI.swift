@@ -18,11 +18,12 @@
   }
 
   extension View {
-    /// Gives this view and its subviews a scope of their own in the surrounding context, and removes the scope together
-    /// with the view.
+    /// Gives this view and its subviews a scope of their own below the surrounding context, and removes the scope
+    /// together with the view.
     ///
-    /// The same view may appear several times, in an order that SwiftUI does not guarantee. So nobody outside can see
-    /// into its scope.
+    /// SwiftUI can show several copies of the same view, and guarantees no order in which they appear. If a lookup from
+    /// outside saw into their contexts, its answer would depend on this order. So each copy has a scope, which nobody
+    /// outside can see into.
     ///
     /// - Parameters:
     ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. The tag never changes
