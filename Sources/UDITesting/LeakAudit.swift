@@ -31,13 +31,12 @@ extension Trait where Self == LeakAuditTrait {
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
   /// ```
   ///
-  /// Traits apply from left to right, a suite's before its test's:
+  /// The test gets a reporter of its own. Traits apply from left to right, a suite's before its test's:
   ///
   /// - If `.ownAppContext` applies before this trait, the audit begins when the context has been prepared. Contexts
   ///   that are in its tree at the end of the test are no leaks, nor is what they own.
-  /// - If this trait applies first, or alone, the test runs in an `AppContext` that the audit makes, with a reporter of
-  ///   its own. The audit looks for leaks after this context is gone. By then, everything that the context owned must
-  ///   also be gone.
+  /// - If this trait applies first, or alone, the test runs in an `AppContext` that the audit makes. The audit looks
+  ///   for leaks after this context is gone. By then, everything that the context owned must also be gone.
   public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
 
   /// Does the same as `.leakAudit`, but lets instances of some classes live on, for example instances that all tests

@@ -33,7 +33,7 @@ public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] 
   return all.withLock { $0 }
 }
 
-/// Makes a source location for the test library.
+/// Makes a source location for Swift Testing.
 func location(_ fileID: String, _ line: Int) -> SourceLocation {
   // The path is not known. Swift Testing uses the path only for the same purposes as the file id, so the file id stands
   // in for it.

@@ -8,7 +8,7 @@ public import UDI
 /// context.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
-  /// True: each test of a suite gets a context, not the suite as a whole.
+  /// True: the trait gives a context to each test of a suite, not to the suite as a whole.
   public var isRecursive: Bool { true }
 
   fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }

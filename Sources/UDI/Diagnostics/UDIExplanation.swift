@@ -25,7 +25,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case withdrawn(Place)
     /// The type is registered only under these other names; nil stands for no name.
     case otherNames([String?])
-    /// An object of the requested type is registered, but under another type; or a provider that makes such objects is.
+    /// An object of the requested type, or a provider that makes such objects, is registered under another type.
     case otherType(Place)
     /// The dependency is registered in the same tree, but where this lookup does not look. The associated value is the
     /// nearest such place.
@@ -99,7 +99,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let name: String?
     /// The object's class, if it is known.
     public let className: String?
-    /// The name of the provider's lifetime; nil if this is not a provider or what a provider made.
+    /// The name of the provider's lifetime; nil for bindings and overrides.
     public let lifetime: String?
     /// The types of the arguments that the provider wants besides the context.
     public let argumentTypes: [String]
@@ -168,8 +168,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// The number of contexts that were looked at and had something, but are not listed, because there are too many of
   /// them.
   public let omittedCount: Int
-  /// Whether the lookup covers more contexts than were looked at. Explanations in errors look at a limited number of
-  /// contexts, so that they take no longer in a large tree.
+  /// Whether the lookup covers more contexts than were looked at. The explanation of an error looks at a limited number
+  /// of contexts, so that it is quick even in a large tree.
   public let isAbridged: Bool
   /// If there is no answer, the nearest place in the same tree that has the dependency, although this lookup does not
   /// look there.

@@ -59,7 +59,7 @@ extension UDILinkError.Step {
 }
 
 extension UDIExplanation {
-  /// The provider that the lookup found, but that did not provide an instance.
+  /// The provider that the lookup found, but that provided no instance.
   fileprivate var failedProvider: Finding? {
     switch cause {
     case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,

@@ -49,8 +49,8 @@ public struct UDILinkError: Error, Sendable, Hashable {
     /// If this step is a provider that was registered with an initialiser: the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
     public let parameter: Int?
-    /// For an object, the file of the call or of the declaration that asks. For a provider or the missing dependency,
-    /// the file of the registration; nil if the dependency is registered nowhere. Spelt in the way of `#fileID`.
+    /// The file, as `#fileID` gives it, of the call or declaration by which an object asks, or of the registration of a
+    /// provider or of the missing dependency. Nil if the dependency is registered nowhere.
     public let fileID: String?
     /// The line of that call, declaration or registration, counted from 1.
     public let line: Int?

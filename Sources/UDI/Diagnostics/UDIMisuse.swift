@@ -6,7 +6,8 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// An object used a verb while it was attached to nothing, so the verb used ``AppContext``. This is reported only
     /// if ``UDIReporter/reportsUnattachedUse`` is on.
     case unattached
-    /// An object used a verb after the context that it was attached to, and that owned it, was gone.
+    /// An object used a verb when its context was already gone. The object was attached to that context, and was owned
+    /// by it.
     case contextGone
     /// A lookup with a verb that does not throw found a provider, but got no instance from it. The message says why.
     /// The file and the line are those of the registration. A factory that returns nil is no misuse.

@@ -29,6 +29,6 @@ public enum UDIRecording {
   /// The maximum number of records, for all contexts together.
   public static var capacity: Int { 512 }
 
-  /// The maximum number of records of one key in one context, however many bindings have succeeded one another there.
+  /// The maximum number of records of one key in one context, however often something is bound there.
   static var capacityOfKey: Int { 8 }
 }

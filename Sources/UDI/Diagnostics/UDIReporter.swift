@@ -40,7 +40,7 @@ public struct UDIReporter: Sendable {
   /// Reports nothing.
   public static let silent = UDIReporter { _ in }
 
-  /// The reporter of all code that runs outside ``withReporter(_:operation:)``.
+  /// The reporter that receives the reports of all code that runs outside ``withReporter(_:operation:)``.
   public static var process: UDIReporter {
     get { lock.withLock { unsafe ofProcess } }
     set {

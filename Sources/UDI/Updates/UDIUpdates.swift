@@ -16,9 +16,10 @@
 ///
 /// Values cannot be told apart. So a value that a factory makes counts as new each time a change causes another lookup.
 ///
-/// What a consumer's own lookup does is not a change. For example, a provider makes an instance for the consumer, the
-/// instance binds itself, and it dies when the consumer drops it. None of this makes the sequence ask the provider
-/// again, neither for this consumer nor for another one. While such an instance lives, other consumers receive it.
+/// What a consumer's own lookup does is not counted as a change. For example, a provider makes an instance for the
+/// consumer, the instance binds itself, and the instance dies when the consumer drops it. Because of that, the provider
+/// is not asked again, neither for this consumer nor for another one. While such an instance lives, other consumers
+/// receive it.
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {

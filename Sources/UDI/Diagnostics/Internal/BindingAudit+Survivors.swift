@@ -38,8 +38,8 @@ extension BindingAudit {
       .union(ignored.map(\.id))
     let counted = left.filter { !$0.wasThereBefore && !ignoredIDs.contains($0.id) }
 
-    // A context that is held by something else that is reported is not reported itself, because it would be released
-    // together with that. Nodes are compared instead of contexts, so that no context is retained on the way up.
+    // A context is not reported if something else that is reported holds the context, because both would be released
+    // together. Contexts are compared by their nodes, so that no context is retained on the way up.
     let nodes = unsafe Set(counted.compactMap(\.context).map { unsafe $0.withNode(\.address) })
     let attachedTo = Set(counted.compactMap(\.heldContext))
     let rootOfTasks = unsafe rootHolder == nil ? nil : newRoot

@@ -41,7 +41,7 @@ package final class BindingAudit: Sendable {
     let contextID: ObjectIdentifier?
     /// The tags from the root to the context.
     package let path: [String]
-    /// Nil for an attachment.
+    /// The key of the registration; nil for an attachment.
     let key: KeyIdentity?
     /// The call that made the registration or attachment; for an object that a provider made, the call that registered
     /// the provider. Nil if it is not known.
@@ -94,9 +94,9 @@ package final class BindingAudit: Sendable {
   ///
   /// - Parameters:
   ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
-  ///   - holder: If the context was made for the audit, an object that is alive for as long as tasks hold the context:
-  ///     if the context outlives it, the context is reported. Nil if the context existed before. Then what the context
-  ///     already contains does not count, and what is in its tree at the end, or is owned there, may live on.
+  ///   - holder: If the context was made for the audit, an object that is alive for as long as tasks hold the context.
+  ///     If the context outlives this object, the context is reported. Nil if the context existed before; then what the
+  ///     context already contains does not count, and what is in its tree at the end, or is owned there, may live on.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil,
@@ -288,8 +288,8 @@ extension BindingAudit {
     for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
 
-  /// Records objects that an audit inside this one has reported or was told to ignore. Do not call this while holding a
-  /// lock.
+  /// Marks objects as settled, because an audit inside this one has reported them or was told to ignore them. Do not
+  /// call this while holding a lock.
   func settle(_ objects: [AnyObject]) {
     Tree.change { _ in
       for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }

@@ -1,11 +1,11 @@
 /// What callers see if a lookup finds nothing: an error, or a report.
 ///
-/// These functions are never inlined, because explanations are large values. If they were inlined, a lookup would
-/// reserve space for explanations on the stack, also while the factory runs that it calls. Factories that run inside
-/// one another need all of the stack on a thread whose stack is small.
+/// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
+/// reserve stack space for an explanation, even while a factory runs. On a thread with a small stack, factories that
+/// run inside one another need this space.
 extension UDIContext {
-  /// The maximum number of contexts that an error looks at. It makes sure that an error takes only a moment, however
-  /// large the tree is.
+  /// The maximum number of contexts that an error looks at, so that making the error takes only a moment, however large
+  /// the tree is.
   private static var limit: Int { 1000 }
 
   /// The error to throw if a lookup fails. A factory's own error is returned unchanged.
@@ -22,8 +22,8 @@ extension UDIContext {
     return UDILinkError(explanation: explanation)
   }
 
-  /// Reports why a lookup with a verb that does not throw got nothing from a provider. Two cases are no misuse and are
-  /// not reported: nothing is registered at all, and a factory has returned nil.
+  /// Reports why a lookup with a verb that does not throw got nothing from a provider. It is no misuse, and is not
+  /// reported, if nothing is registered at all or if a factory has returned nil.
   ///
   /// - Parameter asker: The object that called the verb, if there was one.
   @inline(never)

@@ -17,8 +17,8 @@ struct RemovedBinding {
   let site: CallSite
 }
 
-/// The records of the bindings that were removed last, in all trees, because their objects had died or because of
-/// another `bind`. Everything here runs under the tree lock.
+/// The records of the bindings that were removed most recently, in all trees, because their objects had died or because
+/// of another `bind`. Everything here runs under the tree lock.
 extension UDIRecording {
   /// Guarded by the tree lock: the last records, by their numbers. `NodeExtras.removedBindings` says which context and
   /// which key each of them belongs to.
@@ -84,8 +84,8 @@ extension UDIRecording {
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
-    // Here, the numbers of records that have been dropped are removed. Otherwise those of keys that are never bound
-    // again would stay for as long as the context lives.
+    // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay
+    // for as long as the context lives.
     if extras.removedBindings.count > 2 * capacity {
       extras.removedBindings = extras.removedBindings.filter { _, numbers in
         numbers.contains { unsafe records[$0] != nil }

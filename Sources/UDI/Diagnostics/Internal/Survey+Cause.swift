@@ -38,9 +38,9 @@ extension Survey {
     return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
-  /// Of the bindings that are gone from a context, the one that explains why there is no answer. This is the one that
-  /// was removed last. The exception is that its object has died and the object of an earlier, replaced binding is
-  /// alive: then it is the earlier one, which is missing only because it was replaced.
+  /// Of the bindings that are gone from a context, the one that explains why there is no answer. This is the binding
+  /// that was removed last, unless its object has died and the object of an earlier, replaced binding is still alive.
+  /// Then it is that earlier binding, because its object is missing only because it was replaced.
   private func decisive(_ gone: [Sighting]) -> Sighting? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last

@@ -1,5 +1,5 @@
-/// What waits in `updates(of:)` or `linkWhenAvailable`: it waits for a change, and then looks up again. Copies of an
-/// iterator share one consumer.
+/// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and looks up again after each change. Copies
+/// of an iterator share one consumer.
 final class Consumer<Dependency> {
   private let watcher: Watcher
   /// Weak, so that waiting for updates keeps no context alive.
@@ -45,8 +45,8 @@ final class Consumer<Dependency> {
 
   /// Looks up the dependency on behalf of the watcher.
   ///
-  /// - Parameter isKeptOnly: Whether to look only at what is already there. Then a provider is asked only if it is new
-  ///   to the watcher.
+  /// - Parameter isKeptOnly: Whether to look only at what is already there. If so, a provider is asked only if it is
+  ///   new to the watcher.
   /// - Returns: What was found, which can be an inner nil; an outer nil if there is nothing new.
   private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
     var found: Dependency?
@@ -78,7 +78,7 @@ final class Consumer<Dependency> {
     return PerThread.resolution.object.looking(true, body)
   }
 
-  /// Whether an answer differs from the last one. A value always counts as different.
+  /// Whether an answer is new, that is, differs from the last one. A value always counts as new.
   private func isNew(_ found: Dependency?) -> Bool {
     let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

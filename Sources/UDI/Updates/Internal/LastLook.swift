@@ -1,8 +1,8 @@
 /// Where the answer of a watcher's last lookup came from. If the next lookup finds a provider, this decides whether the
 /// lookup should ask it.
 struct LastLook {
-  /// The ids of the providers that the answer may have come from; if a provider was asked and failed, the id of that
-  /// one. Empty if somebody bound the answer; nil if the lookup found nothing at all.
+  /// The ids of the providers that the answer may have come from, or of the provider that was asked and failed. Empty
+  /// if somebody bound the answer; nil if the lookup found nothing at all.
   private var providers: Range<UInt>?
   /// The box in which a provider keeps a value. Each value has a box of its own.
   private weak var box: AnyObject?
@@ -31,12 +31,12 @@ struct LastLook {
     }
   }
 
-  /// Records that the answer did not come from a provider that the lookup asked, or that there was no answer.
+  /// Records the origin of an answer that was found without asking a provider, or that there was no answer.
   ///
   /// - Parameters:
   ///   - node: The node where the lookup begins.
-  ///   - isKeptOnly: Whether the lookup makes nothing. Such a lookup cannot tell who made an object that appeared
-  ///     during a watcher's lookup, so what is known about the object's origin stays.
+  ///   - isKeptOnly: Whether the lookup makes nothing. Such a lookup cannot tell which provider made an object that
+  ///     appeared during a watcher's lookup. The last record then stays as it is.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return providers = nil }

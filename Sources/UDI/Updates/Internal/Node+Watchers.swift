@@ -17,14 +17,14 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers entered here of a change in what this node itself has for a key.
+  /// Notifies the watchers entered here that something under a key has changed at this node itself.
   @inline(never)
   func notifyWatchers(of key: UInt64) {
     for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
     for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers whose lookup begins here of a change in what is below this node for a key.
+  /// Notifies the watchers whose lookup begins here that something under a key has changed below this node.
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
     for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
@@ -78,7 +78,7 @@ extension Node {
     for watcher in watchers.all { watcher.end() }
     for watcher in watchers.all + climbers.all {
       // A long chain of contexts is dismantled from the top down, and the topmost node is the last one in `nodes`. So
-      // the fast path is the usual one.
+      // `removeLast`, which is fast, is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
       Tree.notify(watcher)
     }
@@ -101,11 +101,11 @@ extension Watchers {
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup reaches a node where the watcher is entered, because it finds nothing before that
-  /// node.
+  /// Whether the watcher's lookup gets as far as a given node, that is, finds nothing before it. The watcher must be
+  /// entered at that node.
   fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
-  /// Whether the watcher's lookup continues above a node where the watcher is entered.
+  /// Whether the watcher's lookup continues above a given node. The watcher must be entered at that node.
   fileprivate func climbs(beyond node: Node) -> Bool {
     direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
