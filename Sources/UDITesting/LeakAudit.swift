@@ -95,8 +95,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// are in its tree at the end are not reported, nor is what they own.
 ///
 /// Otherwise the operation gets a new `AppContext`, which should be gone by the time the audit looks for survivors.
-/// Whatever that context owned is reported if it is still alive. The context itself is also reported if it is still
-/// alive, except if that is because of a task that is still running.
+/// What that context owned is reported if it is still alive. The context itself is also reported if it is still alive,
+/// unless a task that is still running holds it.
 ///
 /// The audit gives tasks that are ending a moment to release what they hold. If another audit runs inside the
 /// operation, what that audit has reported or was told to ignore is not reported again.
