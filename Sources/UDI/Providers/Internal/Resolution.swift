@@ -33,7 +33,7 @@ final class Resolution {
   var waitingFor: SharedCreation?
 
   /// What was made under the lifetime `.graph` since the outermost link began.
-  @exclusivity(unchecked) private var graph = Graph()
+  @exclusivity(unchecked) private var graphs = Graphs()
 
   /// The completions to call at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -85,10 +85,10 @@ final class Resolution {
 
   /// What changes while the thread makes an instance that is kept, and is restored afterwards.
   var circumstances: (isLooking: Bool, graph: UInt) {
-    get { unsafe (isLooking, graph.number) }
+    get { unsafe (isLooking, graphs.number) }
     set {
       isLooking = newValue.isLooking
-      unsafe graph.number = newValue.graph
+      unsafe graphs.number = newValue.graph
     }
   }
 
@@ -210,11 +210,11 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    var ended = Graph()
-    unsafe swap(&ended, &graph)
+    var ended = Graphs()
+    unsafe swap(&ended, &graphs)
     _ = consume called
     ended.removeAll()
-    if ended.isWorthKeeping, unsafe graph.isUnused { unsafe swap(&ended, &graph) }
+    if ended.isWorthKeeping, unsafe graphs.isUnused { unsafe swap(&ended, &graphs) }
   }
 
   /// Calls the completions. A completion may link more; the completions of what that makes are appended.
@@ -228,7 +228,7 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
-      unsafe graph.number = completion.circumstances.graph
+      unsafe graphs.number = completion.circumstances.graph
       pushFrames(leadingTo: next)
       looking(completion.circumstances.isLooking) {
         completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
@@ -296,7 +296,7 @@ extension Resolution {
   func beginKeptInstance(happensOnce: Bool) -> (isLooking: Bool, graph: UInt) {
     let outer = circumstances
     unsafe hasRemains = true
-    unsafe graph.begin()
+    unsafe graphs.begin()
     if happensOnce { isLooking = false }
     return outer
   }
@@ -304,16 +304,16 @@ extension Resolution {
   /// Writes what is shared to memory for an optional of its type, if it is an object that can be written as it is.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    unsafe graph.write(provider, to: memory)
+    unsafe graphs.write(provider, to: memory)
   }
 
   /// Whether the graph shares something that a provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graph.find(provider) != nil }
+  func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
-    guard let arguments else { return unsafe graph.find(provider.id) }
-    // Arguments are compared while nothing accesses the graph, because their `==` is user code.
-    let candidates = unsafe graph.candidates(provider.id, arguments.digest)
+    guard let arguments else { return unsafe graphs.find(provider.id) }
+    // Arguments are compared while nothing accesses the graphs, because their `==` is user code.
+    let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
@@ -321,15 +321,15 @@ extension Resolution {
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
-    unsafe graph.insert(Instance(object: object, form: form, isBox: false), provider.id)
+    unsafe graphs.insert(Instance(object: object, form: form, isBox: false), provider.id)
   }
 
   func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graph.insert(instance, provider.id, arguments)
+      unsafe graphs.insert(instance, provider.id, arguments)
     } else if !shares(provider.id) {
-      unsafe graph.insert(instance, provider.id)
+      unsafe graphs.insert(instance, provider.id)
     }
   }
 }

@@ -1,8 +1,9 @@
-/// What one outermost link shares under the lifetime `.graph`. Only the thread of the link uses it.
-struct Graph: ~Copyable {
-  /// The part of the graph that is in force: an instance that is kept gets a graph of its own while it is made.
+/// What one outermost link shares under the lifetime `.graph`: in its own graph, and in one for each instance that it
+/// makes and that is kept. Only the thread of the link uses it.
+struct Graphs: ~Copyable {
+  /// The number of the graph in which the link is making something now; 0 for its own.
   var number: UInt = 0
-  /// The number of the last part that has begun.
+  /// The number of the last graph that has begun.
   private var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
   /// What was made with arguments, by the hashes of these.
@@ -23,7 +24,7 @@ struct Graph: ~Copyable {
 
   init() {}
 
-  /// Begins a part of its own.
+  /// Begins the graph of an instance that is kept.
   mutating func begin() {
     lastNumber += 1
     number = lastNumber
