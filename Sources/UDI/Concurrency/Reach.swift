@@ -75,8 +75,8 @@ struct EntryForm {
   var isExact: Bool { bits & 0b10 != 0 }
   var reach: Reach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
 
-  /// Whether a lookup gets the recorded words unchanged: it may have the dependency, and asks for the type of these
-  /// words.
+  /// Whether a lookup gets the recorded words unchanged. It does if it is allowed to have the dependency, and asks for
+  /// exactly the type that the words belong to.
   @inline(__always)
   func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
 

@@ -80,7 +80,7 @@ extension AppLinked where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension AppLinked {
-  /// Unavailable: the value comes from a lookup.
+  /// Unavailable: the property has no initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.

@@ -1,10 +1,10 @@
-/// What the declaration of a dependency specifies.
+/// What a property with a wrapper was declared with: the wrapper's arguments, and the reach of the dependency.
 @usableFromInline
 struct LinkRequest: Sendable {
   @usableFromInline let name: UDIName?
   @usableFromInline let search: UDISearch?
   @usableFromInline let site: CallSite
-  /// Whether the declaration is for a `Sendable` type.
+  /// Where the dependency may be used, according to its declared type.
   @usableFromInline let reach: Reach
 
   init(_ name: UDIName?, _ search: UDISearch?, _ fileID: StaticString, _ line: UInt, _ reach: Reach) {
@@ -28,16 +28,16 @@ struct LinkRequest: Sendable {
   /// The stamp of a value that was set instead of looked up.
   @usableFromInline static var pinned: UInt { .max }
 
-  /// Looks up from the object's context. This function is not inlined, so that reads of kept values compile to little
-  /// code.
+  /// Looks a dependency up from the object's context. This function is not inlined, so that reads of kept values
+  /// compile to little code.
   @usableFromInline
   @inline(never)
   func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
     owner.lookUp(type, name, reach, search, site)
   }
 
-  /// Returns the key path in debug builds, and nil in release builds. There the key path is not even made, because
-  /// making it would slow down every read of a kept value.
+  /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even made,
+  /// because making it would slow down every read of a kept value.
   @inlinable
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {

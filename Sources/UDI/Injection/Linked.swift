@@ -102,7 +102,7 @@ extension Linked where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension Linked {
-  /// Unavailable: the value comes from a lookup.
+  /// Unavailable: the property has no initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.

@@ -82,7 +82,7 @@ extension LinkedInLine where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension LinkedInLine {
-  /// Unavailable: the value comes from a lookup.
+  /// Unavailable: the property has no initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.

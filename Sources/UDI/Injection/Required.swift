@@ -137,7 +137,7 @@ extension Required {
 // MARK: - Mistakes
 
 extension Required {
-  /// Unavailable: the value comes from a lookup.
+  /// Unavailable: the property has no initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.

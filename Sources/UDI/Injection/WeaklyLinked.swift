@@ -104,7 +104,7 @@ extension WeaklyLinked {
 // MARK: - Mistakes
 
 extension WeaklyLinked {
-  /// Unavailable: the value comes from a lookup.
+  /// Unavailable: the property has no initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
   ///   - wrappedValue: An initial value, which the property cannot have.

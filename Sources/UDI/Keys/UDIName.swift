@@ -17,8 +17,8 @@
 /// A name is hashed once, when it is made. On a hot path, keep the name, like `backup` above.
 public struct UDIName: Hashable, Sendable {
   private enum Value: Equatable, Sendable {
-    /// Strings are by far the most frequent, and need neither a dynamic cast nor memory of their own. They are stored
-    /// as native strings, so that comparing them never calls a subclass of `NSString`.
+    /// Strings are by far the most frequent values, and need neither a dynamic cast nor memory of their own. They are
+    /// stored as native strings, so that comparing them never calls a subclass of `NSString`.
     case text(String)
     case other(NameBox)
     /// A value that belongs to the main actor.
@@ -33,7 +33,7 @@ public struct UDIName: Hashable, Sendable {
     var text = text
     text.makeContiguousUTF8()
     value = .text(text)
-    // This is the hash of the text alone. The hash of `value` would include the enum case. Saves 62 of the 781
+    // This is the hash of the text alone. The hash of `value` would include the enum case. This saves 62 of the 781
     // instructions of the benchmark "link by name, a literal".
     digest = text.hashValue
   }
@@ -73,7 +73,7 @@ public struct UDIName: Hashable, Sendable {
   /// that the other one made, unless the values are strings or `Int`s.
   ///
   /// - Parameter value: What the name stands for; equal values of one type make the same name. As with the keys of a
-  ///   dictionary, what its `==` and `hash(into:)` see must not change afterwards.
+  ///   dictionary, what `==` and `hash(into:)` depend on must not change afterwards.
   @preconcurrency @MainActor
   public init<Wrapped: Hashable>(_ value: Wrapped) {
     Reach.mainActor.assertIsolation(Wrapped.self)

@@ -32,7 +32,7 @@ struct TypeToken {
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
   /// Whether this is exactly the type as which bindings under its key are normally stored (`TypeIdentity.metatype`). If
-  /// so, their recorded words can be used without a cast.
+  /// so, the recorded words of these bindings can be used without a cast.
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
   /// Whether every value of the type consists of at most three words, of which the first is a reference to a class

@@ -206,8 +206,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return removed
   }
 
-  /// Removes all elements. A hashed table keeps its memory. A dense one does not, because a lookup reads its first
-  /// element without checking whether there is one.
+  /// Removes all elements. A hashed table keeps its memory. A dense table frees it, because a lookup reads the first
+  /// element of a dense table without checking whether there is one.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
     unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }

@@ -9,9 +9,9 @@
 ///
 /// This is sound because the words were recorded from a live value of the same type with the same object, and all of
 /// them except the reference are constants of the object's dynamic type. If a value's dynamic type is a class, the
-/// value is of a class type, or is an existential that holds the reference in its first word; the one exception is `any
-/// Error`, which uses a box. The library compares the first word with the object's address. If they differ, or if the
-/// size is not as expected, the form is incomplete and a cast is used.
+/// value is of a class type, or is an existential that holds the reference in its first word. The exception is
+/// `any Error`, which uses a box. The library compares the first word with the object's address. If they differ, or if
+/// the size is not as expected, the form is incomplete and a cast is used.
 @usableFromInline
 @safe
 struct StoredForm {
