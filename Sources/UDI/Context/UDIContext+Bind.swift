@@ -96,7 +96,7 @@ extension UDIContext {
 
 extension UDIContext {
   /// Does the work of all the verbs above. Only the check whether there is metadata, `Metadata.of`, is compiled in
-  /// clients, where the compiler knows the result. Without this, the benchmark "make a scope, bind 3, link 5, end it"
+  /// clients, where the compiler knows the result. Otherwise, the benchmark "make a scope, bind 3, link 5, end it"
   /// would take 9 % longer.
   @usableFromInline
   func bind<Dependency>(

@@ -1,8 +1,8 @@
 /// Linking: looking up a dependency. Each verb is declared twice, see `UDIContext+Bind.swift`.
 ///
 /// Some forms of `require` infer the type from where the result is used. Of these, the form whose result is not
-/// optional is disfavoured. Otherwise the compiler would also choose it where an optional is expected, and would look
-/// up the optional type.
+/// optional is disfavoured. Otherwise the compiler would also choose this form where an optional is expected, and would
+/// look up the optional type.
 extension UDIContext {
   /// Looks up a dependency.
   ///

@@ -29,8 +29,8 @@ extension UDIAttachment {
   ///
   /// - Parameters:
   ///   - object: The object whose attachment this is.
-  /// - context: The context to attach to. Nil detaches the object, and also withdraws the bindings made by `multiBind`,
-  ///   which stay otherwise.
+  ///   - context: The context to attach to. Nil detaches the object, and also withdraws the bindings made by
+  ///     `multiBind`, which stay otherwise.
   ///   - site: The call, or the registration, that led to this, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
@@ -98,8 +98,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Makes owned objects release a context if it now leads to the object's owner: it would keep the object alive for
-  /// ever. Called under the tree lock, after a context was moved.
+  /// Makes each owned object release its context if the context now leads to the object's owner: otherwise the object
+  /// would be kept alive for ever. Called under the tree lock, after a context was moved.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
     var all: [Unretained<UDIAttachment>] = []

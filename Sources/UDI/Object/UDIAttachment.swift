@@ -18,8 +18,8 @@ public final class UDIAttachment: Sendable {
   nonisolated(unsafe) var attached: UDIContext?
   /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
   nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`. If the context leads to the object's owner, this refers to it instead of `attached`: holding it
-  /// would make a cycle.
+  /// Guarded by `lock`: the context, if it leads to the object's owner. Then `attached` is nil, because holding the
+  /// context would make a cycle.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` was set. It may be nil by now.
   nonisolated(unsafe) var isWeak = false
@@ -56,7 +56,7 @@ public final class UDIAttachment: Sendable {
   /// Makes an attachment for a new object, which is attached to nothing.
   public init() {
     // A relaxed store is enough: any thread that gets the object sees the store, because handing the object over orders
-    // the two.
+    // the store before whatever this thread reads.
     if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
   }
 
@@ -99,7 +99,7 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The context that the object is attached to, if the object holds it; nil if it refers to it only weakly.
+  /// The context that the object is attached to; nil if the object does not hold this context strongly.
   var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.

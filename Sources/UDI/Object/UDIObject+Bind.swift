@@ -4,13 +4,13 @@ extension UDIObject {
   /// Registers an instance, usually `self`, weakly in the object's effective context, and withdraws the same instance
   /// under the same key from every other context.
   ///
-  /// What was bound there under the key is replaced.
+  /// What was bound in the effective context under the key is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Distinguishes several dependencies of one type.
-  /// - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -27,7 +27,7 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance weakly, in addition to the contexts where it is bound already.
+  /// Registers an instance weakly in contexts, in addition to those where it is bound already.
   ///
   /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound in
   /// the given contexts under the same key is replaced.
@@ -37,7 +37,7 @@ extension UDIObject {
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - contexts: The contexts to register it in; nil for the object's effective context.
-  /// - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.

@@ -84,8 +84,8 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, and infers its type from where the result is used: `editor = try
-  /// Editor(store: require())`.
+  /// Looks up a dependency that must be there, and infers its type from where the result is used:
+  /// `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
   ///   - name: The name it is registered under, if any.

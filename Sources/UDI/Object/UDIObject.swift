@@ -22,9 +22,9 @@
 /// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it is
 /// attached to none.
 public protocol UDIObject: AnyObject {
-  /// The object's attachment. Store it in a constant that is made with the object: `let _attachedContext =
-  /// UDIAttachment()`. If the attachment is made later, for example because it is `lazy`, a provider that makes the
-  /// object might fail to attach it.
+  /// The object's attachment. Store it in a constant that is made with the object:
+  /// `let _attachedContext = UDIAttachment()`. If the attachment is made later, for example because it is `lazy`, a
+  /// provider that makes the object might fail to attach it.
   var _attachedContext: UDIAttachment { get }
 
   /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.

@@ -56,8 +56,8 @@
 /// any lookup that had climbed to the node before. An object's weak references are dead before its attachment is. A
 /// dead binding is withdrawn by whoever finds it first: a lookup or the attachment.
 enum Tree {
-  // `lock` excludes overlapping accesses to the variables below, so the compiler need not check for them. With this
-  // check, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
+  // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
+  // the checks, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
 
   static let lock = Lock()
 
@@ -100,8 +100,8 @@ enum Tree {
   static func notify(_ watcher: Watcher) {
     var kind = unsafe changeKind
     if kind == .ignored { return }
-    // If the watcher's own lookup causes the change, that lookup already gets the new answer. Only an instance that a
-    // provider keeps might have changed since.
+    // If the watcher's own lookup causes the change, that lookup already gets the new answer. All that might have
+    // changed since is which instance a provider keeps.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
     let new = (watcher, kind)
     if let notifications = unsafe notifications {

@@ -1,5 +1,4 @@
-/// What a caller of `bind` or `multiBind` passes. It does not name the dependency's static type, so that the work is
-/// compiled once.
+/// What a caller of `bind` or `multiBind` passes. It is not generic, so that the work is compiled once for all types.
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
 @usableFromInline
@@ -101,10 +100,10 @@ struct BindRequest: ~Copyable {
   /// Notifies the attachment of the bound object that the object is bound, so that the binding is withdrawn at the very
   /// moment the object dies. Otherwise it would be withdrawn only when it is next touched.
   ///
-  /// An attachment knows this already if its object was ever attached, or has used a verb of its own. This method
-  /// notifies the attachments of all other objects, but only on the main actor: a conformance to `UDIObject` might be
-  /// isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject` fails, the
-  /// only effect is that the binding is withdrawn later.
+  /// This is not necessary if the object was ever attached, or has used a verb of its own: then its attachment knows
+  /// the object already. For all other objects it is done, but only on the main actor: a conformance to `UDIObject`
+  /// might be isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject`
+  /// fails, the only effect is that the binding is withdrawn later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

@@ -90,7 +90,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// - Returns: Nil if the entry has left its context meanwhile; then the caller looks up again.
   func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
-  /// Whether the entry is a `Factory` of exactly this type that takes no arguments, so that it writes the instance
+  /// Whether the entry is a `Factory` of exactly this type that takes no arguments. Such a factory writes the instance
   /// directly to the memory of the lookup.
   final func isFactory(of type: Any.Type) -> Bool {
     guard kind.rawValue >= Kind.provider.rawValue else { return false }

@@ -61,7 +61,8 @@ extension Binding {
     tellMaker { $0.didUnbind($1) }
   }
 
-  /// Calls `body` with the object whose verb made the binding, if that is not the bound object itself.
+  /// Calls `body` with the attachment of the object whose verb made the binding, if that is not the bound object
+  /// itself.
   private func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
     guard binder == .other, let detailed = self as? DetailedBinding else { return }
     detailed.maker?.read { body($0, detailed) }

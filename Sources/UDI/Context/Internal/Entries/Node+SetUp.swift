@@ -77,7 +77,7 @@ extension Node {
   ) -> UDIContext? {
     Tree.change { _ in
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      // A node that has an answer also ends the search. The result is then that there is no such context.
+      // A node that has an answer also ends the search. Then this method returns nil.
       let end: UDIContext?? = .some(nil)
       return visit(direction(of: search)) { branch in
         let slot = key.flatMap { branch.shared.slots.find($0) }

@@ -36,7 +36,7 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   private var blocks: [Block] = []
-  /// How many of them may run only on the main actor.
+  /// How many of the blocks may run only on the main actor.
   private var mainActorCount = 0
   /// What other threads wait for while one of the blocks runs.
   private(set) var running: SharedCreation?
@@ -108,8 +108,8 @@ extension SetUp {
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // Nobody waits for a running block that may run only on the main actor: other threads do not wait for such blocks,
-    // and the main actor itself is busy running it.
+    // Nobody waits while a block runs that may run only on the main actor: lookups on other threads do without such
+    // blocks, and the main actor itself is busy with the block.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 

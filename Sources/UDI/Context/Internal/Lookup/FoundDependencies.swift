@@ -1,4 +1,4 @@
-/// The live dependencies that a lookup of all has found.
+/// The live dependencies of one type that `linkAll` has found.
 ///
 /// Loading an object counts a reference to it. The value that the caller makes of the object takes over this reference.
 final class FoundDependencies {

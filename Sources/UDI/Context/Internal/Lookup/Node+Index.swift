@@ -4,7 +4,7 @@ extension Node {
   ///
   /// - Parameters:
   ///   - entry: The entry with which the node now answers, or nil.
-  /// - initialCapacity: How many slots to make room for if this is the node's first.
+  ///   - initialCapacity: How many slots to make room for if this is the node's first.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
@@ -106,8 +106,8 @@ extension Node {
     }
   }
 
-  /// Makes everything bound in this node and below it known to `parent` and above, or takes it out there, or both.
-  /// Nodes above a scope do not know what is in it.
+  /// Makes everything that is bound in this node and below it known to `parent` and the nodes above, or removes it
+  /// there, or changes its rank there. Nodes above a scope do not know what is in the scope.
   ///
   /// - Parameters:
   ///   - parent: The parent that gains, loses or reorders this node.

@@ -45,7 +45,7 @@ extension Node {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // The slots of such a node are not used: they include the keys of all its branches.
+      // The slots of a node that counts alone are not used: they include the keys of all its branches.
       $0.forEachOwnKey(add)
     }
     return keys

@@ -124,8 +124,8 @@ extension Node {
     lock.unlock()
   }
 
-  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. Having withdrawn
-  /// something dead, the lookup can also get to a set-up block that has to run first.
+  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. After something dead
+  /// was withdrawn, the lookup might also get to a set-up block that has to run first.
   @inline(never)
   func answerCleaningUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer

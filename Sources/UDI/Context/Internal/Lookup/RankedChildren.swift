@@ -94,9 +94,9 @@ enum RankedChildren {
 
 /// Many children, in sorted blocks of at most 64.
 ///
-/// The order is reversed, both in the list of blocks and in each block. When the object dies that lookups find, mostly
-/// the nearest child, which leads to it, is removed. This child is the last one of the last block, so nothing has to be
-/// moved to take it out.
+/// The order is reversed, both in the list of blocks and in each block. Lookups find the object that the nearest child
+/// leads to; when this object dies, the child is mostly removed. It is the last one of the last block, so nothing has
+/// to be moved to take it out.
 ///
 /// Complexity: O(log n) to find a place. Inserting or removing there moves part of one block and of the list of blocks.
 struct RankedBlocks {

@@ -19,7 +19,7 @@ struct BreadthFirst: Sequence, IteratorProtocol {
   private(set) var rest: Int
 
   /// - Parameters:
-  /// - entersScopes: Whether to visit the scopes below the first node. (Lookups from the first node do not.)
+  ///   - entersScopes: Whether to visit the scopes below the first node. (Lookups from the first node do not.)
   ///   - omitted: A node to leave out, with everything below it.
   ///   - limit: The largest number of nodes to visit.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {

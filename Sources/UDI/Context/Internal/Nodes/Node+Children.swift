@@ -74,9 +74,9 @@ extension Node {
       return
     }
     // The child first becomes known to the new parent, and is then taken out of the old one, so that no lookup misses
-    // it in between. Either announcement might climb to the other parent and there read the child's sequence number:
-    // the first one has to find the old number, with which the old parent still lists the child, and the second one the
-    // new number. So the number changes in between.
+    // it in between. The sequence number changes between the two announcements: the first one might climb to the old
+    // parent, which still lists the child by its old number, and the second one to the new parent, which lists it by
+    // its new number.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.treeLocked.sequence
     old?.unlink(child)

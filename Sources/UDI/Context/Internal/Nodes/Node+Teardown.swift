@@ -34,7 +34,7 @@ extension Node {
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
-  /// Drops what only few contexts have.
+  /// Drops what only a few contexts have.
   private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
     if let setUp = extras.setUp {
       setUp.node = nil

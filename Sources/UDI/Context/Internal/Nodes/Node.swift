@@ -1,11 +1,13 @@
 /// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
 ///
-/// A node is not an object, for two reasons: counting references to nodes would be most of the work of a lookup, and a
-/// context must never be retained under a lock, because releasing it under the same lock could release the last
-/// reference. The memory is valid as long as somebody can refer to it: its context frees it only after every reference
-/// to it has been cleared under the lock that guards this reference (see `Tree.swift`). So if a node is read under the
-/// lock that guards the reference to it, the node exists until that lock is given back. All uses of nodes keep to this
-/// rule. The compiler cannot check it, so the type is marked safe.
+/// A node is not an object: references to it would have to be counted, and this would be most of the work of a lookup.
+/// Nor are nodes the contexts themselves: a lookup would retain them under a lock, and the release, under the same
+/// lock, could be the last one.
+///
+/// The memory is valid as long as somebody can refer to it: its context frees it only after every reference to it has
+/// been cleared under the lock that guards this reference (see `Tree.swift`). So if a node is read under the lock that
+/// guards the reference to it, the node exists until that lock is given back. All uses of nodes keep to this rule. The
+/// compiler cannot check it, so the type is marked safe.
 @safe
 struct Node: Hashable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that `Shared` and `TreeLocked` name.
@@ -15,8 +17,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// the whole struct.
   private let memory: Unmanaged<Memory>
 
-  /// There are no objects of this class. It only gives a pointer to the memory the type of a class reference. Such a
-  /// reference has unused bits, in which an enum that contains a node, such as `RankedChildren`, stores which case it
+  /// There are no objects of this class. It only lets a pointer to the memory have the type of a class reference. Such
+  /// a reference has unused bits, in which an enum that contains a node, such as `RankedChildren`, stores which case it
   /// is.
   private final class Memory {}
 
@@ -43,9 +45,9 @@ struct Node: Hashable, @unchecked Sendable {
     var sequence: UInt64 = 0
     /// The serial number of the next entry. Serial numbers order what is bound here.
     var nextSerial: UInt32 = 0
-    /// Whether `rootContext` is set, or when it has to be set.
+    /// Whether `rootContext` is set and, if not, when it has to be.
     var noting = ContextNoting.never
-    /// How many keys the child had that was removed last. The next child often gets as many, because contexts that come
+    /// How many keys the most recently removed child had. The next child often gets as many, because contexts that come
     /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
     /// end it" would take 5 % longer.
     var expectedKeys: UInt8 = 1
@@ -74,7 +76,7 @@ struct Node: Hashable, @unchecked Sendable {
     var childrenByTag = CompactTable<TaggedNode>()
     /// The node's context while it has a parent: through this, a parent holds its children.
     var heldContext: UDIContext?
-    /// What only few contexts have; nil while this one has none of it.
+    /// What only a few contexts have; nil while this one has none of it.
     private(set) var extras: NodeExtras?
     /// The node's context, held weakly, for a node without a parent: a parent would hold the context. It is set only
     /// when it is needed (`ContextNoting`), because a weak reference costs memory, and makes every later retain of the
@@ -90,7 +92,7 @@ struct Node: Hashable, @unchecked Sendable {
 
     fileprivate init() {}
 
-    /// What only few contexts have, made if this one has none of it yet.
+    /// What only a few contexts have, made if this one has none of it yet.
     mutating func ensureExtras() -> NodeExtras {
       if let extras { return extras }
       let new = NodeExtras()
@@ -192,8 +194,8 @@ extension Node {
   /// The parent, if it sees what is here; nil for scopes. Changes are passed on along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope ? nil : shared.parent }
 
-  /// Whether a test overrides something that the context has. Programs have no overrides, so the number of all
-  /// overrides is checked first.
+  /// Whether a test overrides something that the context has. Outside tests there are no overrides, so the number of
+  /// all overrides is checked first.
   @inline(__always)
   var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && treeLocked.extras?.overrides.isEmpty == false }
 

@@ -15,8 +15,8 @@ final class NodeExtras {
   /// The watchers whose lookups begin further down and can climb to here. They are kept apart because changes below
   /// this node do not concern them.
   var climbers = Watchers()
-  /// The numbers of the records of bindings that were here (`RemovedBinding`), by the ids of their keys, the oldest
-  /// first. A record itself might have been dropped since.
+  /// For the id of each key, the numbers of the records (`RemovedBinding`) of the bindings that were here under the
+  /// key, the oldest first. The record with a number might have been dropped since.
   var removedBindings: [UInt64: [Int]] = [:]
   /// The overrides: what tests have put in the place of what the context has. If a key has several, the one that was
   /// added last is in force.
