@@ -1,9 +1,9 @@
 /// Owns a value on behalf of an actor: wherever the last reference to this object is released, the value is released on
 /// the actor.
 ///
-/// Use this for a value that refers to objects that are not `Sendable`, if a `Sendable` object holds the value and so
-/// may be released on any thread. If the actor never runs again, the value is never released. Do not release the last
-/// reference to this object while holding a lock.
+/// Use this for a value that refers to objects that are not `Sendable`, if the value is held by a `Sendable` object,
+/// which may be released on any thread. If the actor never runs again, the value is never released. Do not release the
+/// last reference to this object while holding a lock.
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
   // Unchecked: the value is used only on the actor. Whoever reads it makes sure of that.

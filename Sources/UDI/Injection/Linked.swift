@@ -72,8 +72,8 @@ public struct Linked<Dependency>: KeepingWrapper {
           withExtendedLifetime(old) {}
         }
       }
-      // The value is read from the property even after a lookup. The property holds it, so it need not be retained
-      // here.
+      // The value is read from the property even after a lookup: the property holds it, so the compiler need not retain
+      // it.
       return owner[keyPath: storage].kept
     }
     set {

@@ -14,8 +14,8 @@ public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  // This initialiser and the one for `Sendable` types are disfavored, so that for an optional type the compiler chooses
-  // one of the deprecated initialisers below.
+  // This initialiser and the one for `Sendable` types are disfavoured, so that for an optional type the compiler
+  // chooses one of the deprecated initialisers below.
 
   /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
   /// read and write.

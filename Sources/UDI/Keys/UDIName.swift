@@ -91,7 +91,8 @@ public struct UDIName: Hashable, Sendable {
     left.digest == right.digest && left.value == right.value
   }
 
-  /// Whether both are certainly the same name. This never calls the user's `==`: if nothing else can tell, it is false.
+  /// Whether both are the same name, as far as this is known without calling the user's `==`. False can also mean that
+  /// only `==` could tell.
   @inline(__always)
   func isSurely(_ other: UDIName) -> Bool {
     switch (value, other.value) {

@@ -30,8 +30,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries, shared by copies of the dictionary until one of them changes.
   @safe
   private final class Storage {
-    // The table, stored as the pointer that it consists of. The compiler does not specialise a `deinit`. If the
-    // property were a table, the `deinit` would have to find out at run time how to release it, even if it is empty,
+    // The table, stored as the pointer that it consists of. The compiler does not specialise a `deinit`. If this
+    // property were a table, the `deinit` would have to find out at run time how to release a table, even an empty one,
     // and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
     //
     // Exclusivity is unchecked because the memory is reached only through a dictionary, and exclusive access to the

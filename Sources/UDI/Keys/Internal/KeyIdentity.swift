@@ -35,8 +35,8 @@ class KeyIdentity: @unchecked Sendable {
 
   final var name: UDIName? { namedKey?.read { $0.givenName } }
 
-  /// Whether this is certainly the key of a type and a name. This never calls the user's `==`: if nothing else can
-  /// tell, it is false.
+  /// Whether this is the key of a type and a name, as far as this is known without calling the user's `==`. False can
+  /// also mean that only `==` could tell.
   @inline(__always)
   final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
     namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false

@@ -24,7 +24,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   private let knownMembership = Atomic<Membership>(.unknown)
   /// `String(reflecting:)` of the type. It is not stored here, because the runtime stores the text already.
   // The cast is valid because an `ObjectIdentifier` of a metatype consists of the metatype. `_typeName` returns the
-  // same text as `String(reflecting:)`, but sooner: `String(reflecting:)` first searches all conformances in the
+  // same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all conformances in the
   // program for a custom description of the metatype, and a metatype cannot have one.
   var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
 

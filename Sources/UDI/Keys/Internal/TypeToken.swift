@@ -31,7 +31,7 @@ struct TypeToken {
   /// The id of the type's key without a name.
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
-  /// Whether this is exactly the type as which bindings under its key are normally stored (`TypeIdentity.metatype`). If
+  /// Whether this is exactly the type that bindings under its key are normally stored as (`TypeIdentity.metatype`). If
   /// so, the recorded words of these bindings can be used without a cast.
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
