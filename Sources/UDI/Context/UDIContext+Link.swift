@@ -8,8 +8,8 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under. With a name, a lookup does not find a dependency without one, nor the
-  ///     other way round.
+  ///   - name: The name it is registered under. A lookup with a name finds no dependency without one, and a lookup
+  ///     without a name finds no dependency with one.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The first dependency in search order: one that is bound or kept, or one that is made now; nil if there
   ///   is none.

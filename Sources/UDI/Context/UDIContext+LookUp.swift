@@ -29,7 +29,7 @@ extension UDIContext {
     reach.assertIsolation(type)
     var found: Dependency?
     try unsafe findOrThrow(type, name, reach, search, in: &found)
-    // If nothing was found, the call has thrown. With a check here, clients would take 3 % longer to compile.
+    // If nothing was found, the call above has thrown. With a check here, clients would take 3 % longer to compile.
     return unsafe found.unsafelyUnwrapped
   }
 

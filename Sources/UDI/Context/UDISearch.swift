@@ -18,7 +18,7 @@ extension UDISearch {
   /// Whether it searches below and above the context where it begins.
   @inline(__always)
   var looks: (below: Bool, above: Bool) {
-    // Not by raw values: those are strings, and this is on the path of lookups.
+    // A `switch` instead of raw values, because lookups use this, and the raw values are strings.
     switch self {
     case .lineage: (below: true, above: true)
     case .descendants: (below: true, above: false)

@@ -82,8 +82,8 @@ extension UDIAttachment {
   }
 
   /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached, by
-  /// its factory or later, to a context that does not lead to its owner; few programs have one. An attachment that dies
-  /// removes itself.
+  /// its factory or later, to a context that does not lead to its owner; few programs have such objects. An attachment
+  /// that dies removes itself.
   // Attaching an object always looks at this table. With a check for overlapping accesses, it would take 8 % more
   // instructions.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()

@@ -27,7 +27,7 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance weakly in contexts, in addition to those where it is bound already.
+  /// Registers an instance weakly in the given contexts, in addition to those where it is bound already.
   ///
   /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound in
   /// the given contexts under the same key is replaced.

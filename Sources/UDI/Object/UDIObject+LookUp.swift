@@ -161,7 +161,7 @@ extension UDIAttachment {
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) throws {
-    // If the cast fails, the object is looked up again, for the error.
+    // If the cast fails, the lookup is repeated below, which throws the right error.
     if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
     do {
       if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }

@@ -15,10 +15,10 @@
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///
-/// A writer changes what is shared while it holds the tree lock *and* the node's lock, so holding either lock is enough
-/// to *read* it. There is one exception: the tree lock is enough to write if nobody else can reach the node. This is so
-/// while its context is being made, and when its context is going away and never had children from which a lookup could
-/// climb to it.
+/// A writer changes `Node.shared` while it holds the tree lock *and* the lock of that node, so holding either lock is
+/// enough to *read* it. There is one exception: the tree lock is enough to write if nobody else can reach the node.
+/// This is so while its context is being made, and when its context is going away and never had children from which a
+/// lookup could climb to it.
 ///
 /// Lookups are cheap because one lock is enough to read: a lookup that goes down, or stays where it is, takes only the
 /// lock of the context where it begins, even if the object is bound far below. A lookup that climbs locks each parent

@@ -1,9 +1,9 @@
 /// The bindings of one instance in all contexts: a linked list of the bindings, which is found by the instance's
 /// address.
 ///
-/// An address is only a hint. When an object dies and another one takes its place in memory, dead bindings of the first
-/// object stay in the list until somebody meets them. They do no harm there, because a dead binding is withdrawn
-/// whenever it is touched.
+/// An address does not identify an object for ever. When an object dies and another one takes its place in memory, dead
+/// bindings of the first object stay in the list until something looks at them. They do no harm there, because whatever
+/// looks at a dead binding withdraws it.
 struct InstanceChain: CompactTableElement {
   /// The address. The binding contains it too, but reading it there would mostly miss the cache if the table is large.
   let key: UInt

@@ -20,8 +20,8 @@ extension Node {
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
-      // One look for each `bind` is enough: most objects withdraw their bindings when they die, and lookups withdraw
-      // the dead bindings that they meet.
+      // Each `bind` looks at only one entry. That is enough, because most objects withdraw their bindings when they
+      // die, and lookups withdraw the dead bindings that they meet.
       let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)

@@ -118,7 +118,7 @@ extension Node {
     /// What to do on a level.
     enum Step {
       case visit(Node)
-      /// An entry that is due some levels further down, at this place in the order.
+      /// An entry some levels further down. It keeps this place in the order until its level is reached.
       case wait(Unretained<Entry>, levels: UInt32)
     }
     var found: ContiguousArray<Unretained<Entry>> = []

@@ -186,8 +186,8 @@ extension Entry {
     return .written
   }
 
-  /// Answers for a provider with the lifetime `.graph`. Most links of a graph find what an earlier link has made; that
-  /// is written here, without retaining the provider.
+  /// Answers for a provider with the lifetime `.graph`. Most links of a graph find an instance that an earlier link has
+  /// made; then this writes the instance, without retaining the provider.
   @inline(never)
   func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
