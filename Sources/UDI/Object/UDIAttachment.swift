@@ -35,7 +35,7 @@ public final class UDIAttachment: Sendable {
     weak var context: UDIContext?
   }
 
-  /// The object's address, as soon as it has been attached or bound; 0 before.
+  /// The object's address, as soon as the object has been attached or bound; 0 before.
   ///
   /// It is written while the object is alive, so this class's `deinit` sees it.
   let owner = Atomic<UInt>(0)

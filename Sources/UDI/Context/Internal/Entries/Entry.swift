@@ -20,7 +20,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     case setUp
     /// A provider that has to make an instance.
     case provider
-    /// Like `provider`, but the instance might be there already: this link might have made it.
+    /// Like `provider`, but the instance might be there already, because this outermost link has made it before.
     case graphProvider
   }
 

@@ -16,7 +16,7 @@ final class NodeExtras {
   /// this node do not concern them.
   var climbers = Watchers()
   /// For the id of each key, the numbers of the records (`RemovedBinding`) of the bindings that were here under the
-  /// key, the oldest first. The record with a number might have been dropped since.
+  /// key, the oldest first. A record might have been dropped since; then its number leads to nothing.
   var removedBindings: [UInt64: [Int]] = [:]
   /// The overrides: what tests have put in the place of what the context has. If a key has several, the one that was
   /// added last is in force.
