@@ -1,5 +1,8 @@
 /// What callers see if a lookup finds nothing: an error, or a report.
 ///
+/// A lookup with `link` or `linkInLine` that finds nothing because nothing is registered is neither. It ends in
+/// `UDIContext.finish` or `UDIAttachment.finish`, or, with arguments, in `UDIContext.find`.
+///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
 /// reserve stack space for an explanation, even while a factory runs. On a thread with a small stack, factories that
 /// run inside one another need this space.
