@@ -1,7 +1,7 @@
-/// Linking what a provider makes by more than its type: with arguments, fresh, or by key. Each verb has two forms: see
-/// `UDIContext+Bind.swift`.
+/// Linking from a context, for lookups that say more than a type: with arguments, fresh, or by key. Each verb has two
+/// forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Looks up a dependency whose factory takes arguments; here, too, a live binding comes first.
+  /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -9,8 +9,8 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: What the provider makes from the arguments, or keeps for them. If it wants other arguments, the result
-  ///   is nil, and this is reported.
+  /// - Returns: What the provider makes from the arguments, or keeps for them. If its factory takes other arguments,
+  ///   the result is nil, and the mistake is reported.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -37,14 +37,14 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more))
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime:
-  /// `link((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings do not count.
+  /// Makes a new instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. The provider
+  /// keeps what it has, and bindings are ignored.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
   @inlinable
   public func link<Dependency: Sendable>(
@@ -53,14 +53,14 @@ extension UDIContext {
     fresh ? lookUpFresh(type, name, .anywhere, search) : lookUp(type, name, .anywhere, search)
   }
 
-  /// Has a provider make another instance of a dependency with arguments. The provider keeps what it has, and bindings
-  /// do not count.
+  /// Makes a new instance of a dependency whose factory takes arguments. The provider keeps what it has, and bindings
+  /// are ignored.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
-  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
@@ -85,7 +85,7 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, .anywhere, search)
   }
 
-  /// Looks up a dependency that must be there by its key.
+  /// Looks up, by its key, a dependency that must be there.
   ///
   /// - Parameters:
   ///   - key: The key it is registered under.

@@ -1,6 +1,7 @@
-/// From the typed verbs that take arguments, or ask for a fresh instance, to the untyped core.
+/// The steps between the untyped core and the typed verbs that take arguments or ask for a fresh instance.
 extension UDIContext {
-  // These functions are compiled in the caller's module. They put the arguments on the stack and pass on their address.
+  // These functions are compiled in the caller's module. They put the arguments on the stack and pass on the address of
+  // the arguments.
 
   @inlinable
   func lookUp<Dependency, Pack: AnyArgumentPack>(
@@ -34,7 +35,7 @@ extension UDIContext {
     return found!
   }
 
-  /// Has a provider make a new instance without arguments.
+  /// Makes a new instance without arguments, whatever its provider keeps.
   @inlinable
   func lookUpFresh<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
@@ -47,9 +48,10 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up with arguments, or fresh, and writes the result to memory. If there is none, the reporter is told why.
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If nothing is found, the
+  /// reporter is told why.
   ///
-  /// - Parameter memory: An optional of the type. It is nil, and stays nil if nothing is found.
+  /// - Parameter memory: The address of an optional of the type, which is nil, and stays nil if nothing is found.
   @unsafe
   @usableFromInline
   func find(
@@ -60,10 +62,10 @@ extension UDIContext {
     try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
   }
 
-  /// Does the same for `require`.
+  /// Does the same as `find`, but throws instead of telling the reporter. For `require`.
   ///
-  /// - Parameter memory: An optional of the type. It is nil; if this does not throw, it holds the dependency
-  ///   afterwards.
+  /// - Parameter memory: The address of an optional of the type, which is nil. If this does not throw, the optional
+  ///   holds the dependency afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @unsafe
   @usableFromInline
@@ -77,7 +79,7 @@ extension UDIContext {
     } catch { throw explained(error, type, name, reach, search) }
   }
 
-  /// Looks up, with or without arguments, a type that is not known when the library is compiled.
+  /// Looks up a dependency, with or without arguments. Its type is not known when the library is compiled.
   ///
   /// - Throws: `ProviderFailure`, or what a factory throws.
   func provided<Dependency>(
@@ -92,10 +94,11 @@ extension UDIContext {
     return found
   }
 
-  /// Looks for the provider at which a lookup ends, and has it find or make the instance for the arguments.
+  /// Looks up a dependency and writes it to memory. If the lookup ends at a provider, the provider finds or makes the
+  /// instance for the arguments.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or what a factory throws. If this does not throw, there is an instance in the memory.
+  /// - Throws: `ProviderFailure`, or what a factory throws. If this does not throw, the memory holds an instance.
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory
@@ -121,7 +124,7 @@ extension UDIContext {
       }
       switch target {
       case nil: throw ProviderFailure.nothing
-      // The dead binding is withdrawn now. Behind it may be a set-up block that the lookup did not reach before.
+      // The dead binding has been withdrawn. It might have kept the lookup from reaching a set-up block, so look again.
       case .dead: continue
       case .bound(let object):
         return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
@@ -134,11 +137,13 @@ extension UDIContext {
     }
   }
 
-  /// The provider at which a lookup ends, if no set-up block has to run first and nothing has to be withdrawn. This
-  /// takes only the locks of the contexts, which serves the row "a link with one argument, above a direct call";
-  /// `nearestTarget` takes the tree lock.
+  /// The provider at which a lookup ends; nil if the lookup ends elsewhere, if a set-up block has to run first, or if
+  /// something has to be withdrawn. This is the fast path: it takes only the locks of the contexts, while
+  /// `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a direct call"
+  /// would take longer.
   ///
-  /// - Parameter memory: Nothing is written to it: the form matches no entry's words, so the answer is a reference.
+  /// - Parameter memory: Nothing is written to it, because the form of this lookup fits no entry: the answer is a
+  ///   reference instead.
   private func providerAtOnce(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
@@ -153,9 +158,9 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Has a provider find or make the instance for the arguments, and writes it to memory.
+  /// Gets the instance for the arguments from a provider, which finds or makes it, and writes it to memory.
   ///
-  /// - Returns: False if the provider has left its context in the meantime: the caller has to look up again.
+  /// - Returns: False if the provider has left its context in the meantime. The caller then has to look up again.
   /// - Throws: `ProviderFailure`, or what a factory throws.
   private func provide(
     _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
@@ -172,20 +177,20 @@ extension UDIContext {
 
   /// Writes an instance to memory, with a cast if necessary.
   ///
-  /// - Throws: `ProviderFailure.nothing` if it is not of the type.
+  /// - Throws: `ProviderFailure.nothing` if the instance is not of the type.
   private func write(_ instance: Instance, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
     guard memory.write(instance, isExact: isExact, as: type) else { throw ProviderFailure.nothing }
   }
 }
 
 extension Node {
-  /// The end of a lookup with arguments.
+  /// Where a lookup with arguments ends.
   enum Target {
     /// A live instance, which needs no arguments.
     case bound(AnyObject)
-    /// The lookup is for a `Sendable` type, but this was registered as something that is not `Sendable`.
+    /// The lookup is for a `Sendable` type, but this entry was registered as something that is not `Sendable`.
     case refused(Entry)
-    /// An instance that a test has put there, which needs no arguments either.
+    /// The instance of an `Override` in a test, which needs no arguments either.
     case substituted(Instance, isExact: Bool)
     case provider(Provider)
     /// A binding was dead and has been withdrawn: look up again.

@@ -1,14 +1,15 @@
-/// Looking up what another actor has to make.
+/// Looking up dependencies that another actor has to make.
 extension UDIContext {
-  /// Looks up a dependency that must be there; if its factory has to make it, waits for the actor that the factory
+  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the actor that the factory
   /// belongs to.
   ///
   /// ```swift
   /// let library = try await context.obtain((any Library).self)
   /// ```
   ///
-  /// If the dependency is there, it is returned on the caller's actor, as with ``require(_:named:search:)``. What the
-  /// factory itself looks up is not waited for: if that belongs to a third actor, obtain it first.
+  /// If the dependency is there already, it is returned without leaving the caller's actor, as by
+  /// ``require(_:named:search:)``. Only the factory of this dependency is waited for: if the factory in turn looks up
+  /// something that belongs to a third actor, obtain that first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -22,8 +23,8 @@ extension UDIContext {
     try await obtain(type, name, search, nil)
   }
 
-  /// Looks up a dependency with arguments; if its factory has to make it, waits for the actor that the factory belongs
-  /// to; see ``obtain(_:named:search:)``.
+  /// Looks up a dependency whose factory takes arguments. If the factory has to make it, this waits for the actor that
+  /// the factory belongs to; see ``obtain(_:named:search:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -45,7 +46,8 @@ extension UDIContext {
   ) async throws -> Dependency {
     var error: any Error
     do { return try get(type, name, search, arguments) } catch let thrown { error = thrown }
-    // Each actor is tried once. Meanwhile the registration may change to one that belongs to yet another actor.
+    // Each actor is tried only once. There can be several, because the provider might be replaced in the meantime by
+    // one that belongs to another actor.
     var tried: [any Actor] = []
     while let actor = actorThatMayGive(after: error, type, search), !tried.contains(where: { $0 === actor }) {
       tried.append(actor)
@@ -54,8 +56,8 @@ extension UDIContext {
     throw explained(error, type, name, .anywhere, search)
   }
 
-  /// The actor on which a lookup may find what it did not find here: the factory's actor, or the main actor if set-up
-  /// blocks have to run there.
+  /// The actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if set-up
+  /// blocks have to run there. Nil if there is no such actor.
   private func actorThatMayGive(after error: any Error, _ type: Any.Type, _ search: UDISearch?) -> (any Actor)? {
     switch error as? ProviderFailure {
     case .isolatedElsewhere(let isolation): isolation.actor
@@ -71,7 +73,7 @@ extension UDIContext {
     return try provided(type, name, .anywhere, search, arguments?.arguments)
   }
 
-  /// Does the same on an actor. The thread remembers the actor meanwhile, so that factories of that actor may run.
+  /// Does the same on an actor. Meanwhile the thread remembers the actor, so that factories of that actor may run.
   private func get<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?,
     on actor: isolated any Actor

@@ -7,14 +7,15 @@ extension UDIContext {
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// The context keeps it until the context goes away, the registration is taken back, or something else is registered
-  /// under the key. It behaves like a provider with the lifetime `.context` that has made it already; after ``reset()``
-  /// that provider gives the same instance again. A live binding comes first. An object that takes part in the tree and
-  /// is not attached yet is attached to this context; give such an object to one context only, and `bind` it in others.
+  /// The context keeps what it was given until the context goes away, the registration is taken back, or something else
+  /// is registered here under the same key. The registration behaves like a provider with the lifetime `.context` that
+  /// has already made its instance; after ``reset()``, it gives the same instance again. A live binding under the same
+  /// key takes precedence. An object that takes part in the tree and is not attached yet is attached to this context.
+  /// Give such an object to one context only, and `bind` it in others.
   ///
   /// - Parameters:
   ///   - value: What to own.
-  ///   - type: The type to register it under; by default its own.
+  ///   - type: The type to register it under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
@@ -29,11 +30,12 @@ extension UDIContext {
     provide(value, type, name, metadata, .anywhere, CallSite(fileID, line))
   }
 
-  /// Gives the context something to own that is not `Sendable`, on the main actor; otherwise the same.
+  /// Gives the context something to own that is not `Sendable`, on the main actor. In all other respects, this is the
+  /// same as the form for `Sendable` types.
   ///
   /// - Parameters:
   ///   - value: What to own.
-  ///   - type: The type to register it under; by default its own.
+  ///   - type: The type to register it under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
@@ -65,11 +67,11 @@ extension UDIContext {
   /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
-    // Read with no lock held: it is the object's own property.
+    // Read while no lock is held, because the class of the object implements this property.
     let attachment = member?._attachedContext
     var isNew = false
-    // In one step. So if the provider is not registered, the instance is not attached; nobody finds the instance before
-    // it is attached; and its hook finds it.
+    // Registering and attaching are one step. If the provider is not registered, the instance is not attached; nobody
+    // finds the instance before it is attached; and `didAttachContext` can already look the instance up.
     let registered = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       isNew =

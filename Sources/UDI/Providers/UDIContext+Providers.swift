@@ -1,7 +1,7 @@
 /// Managing the providers of a context.
 extension UDIContext {
-  /// The lifetime of what is registered without one. ``makeChild(tag:search:)`` passes it on; contexts that exist
-  /// already keep theirs.
+  /// The lifetime of everything that is registered here without a lifetime. A new child gets its parent's default from
+  /// ``makeChild(tag:search:)``. Children that exist already keep theirs when this one changes.
   public var defaultLifetime: UDILifetime {
     get { change { node, _ in node.treeLocked.extras?.defaultLifetime ?? .unique } }
     set {
@@ -12,8 +12,8 @@ extension UDIContext {
     }
   }
 
-  /// Takes back what is registered under a key in this very context: its binding, its provider, and what the provider
-  /// made.
+  /// Takes back what is registered under a key in this very context: the binding, the provider, and what the provider
+  /// has made and keeps.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether anything was registered.
@@ -35,8 +35,8 @@ extension UDIContext {
     return done
   }
 
-  /// Takes back what is registered under a type in this very context: its binding, its provider, and what the provider
-  /// made.
+  /// Takes back what is registered under a type in this very context: the binding, the provider, and what the provider
+  /// has made and keeps.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -48,13 +48,14 @@ extension UDIContext {
     unregister(UDIKey(type, named: name))
   }
 
-  /// Releases everything that the providers of this very context have made and keep: the next link makes it anew.
+  /// Releases everything that the providers of this very context have made and keep. The next link makes a new
+  /// instance.
   ///
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
   public func reset() { reset { _ in true } }
 
-  /// Releases what the providers of this very context have made under one lifetime and keep: the next link makes it
-  /// anew.
+  /// Releases everything that this very context's providers with one given lifetime have made and keep. The next link
+  /// makes a new instance.
   ///
   /// - Parameter lifetime: The lifetime.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
@@ -96,9 +97,9 @@ extension UDIContext {
 /// ```
 ///
 /// Declare a public module `Sendable`, so that it can be installed from anywhere. If a module is not public, the
-/// compiler infers that.
+/// compiler infers `Sendable` itself.
 ///
-/// The same module is installed only once in a context, and a ``UDIContext/defaultLifetime`` that it sets holds for
+/// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting holds for
 /// that module only.
 public protocol UDIModule {
   /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
@@ -110,27 +111,27 @@ public protocol UDIModule {
 // MARK: - Setting up
 
 extension UDIContext {
-  /// Has a block run once, before the first lookup that begins here, comes up through here, or comes down from above
-  /// without having found anything on its way.
+  /// Adds a block that runs once, before the first lookup that begins here, comes up through here, or comes down from
+  /// above without having found anything on its way.
   ///
-  /// The block registers and binds, and may link; its own lookups see what it has done so far. Other threads that look
-  /// something up in the meantime wait until it has ended. If a block is added while another one is waiting to run, it
-  /// runs after that one.
+  /// The block registers and binds, and can link. Lookups in the block find what the block has registered and bound so
+  /// far. Other threads that look something up in the meantime wait until the block has ended. If several blocks are
+  /// waiting to run, they run in the order in which they were added.
   ///
-  /// What was registered by hand stays, so that a test can put a fake in before the block runs. While the block runs,
-  /// `register`, `provide`, `bind` and `multiBind` on its thread neither replace nor hide a provider or a live binding
-  /// that is in this context under the same key and did not come from a set-up block of this context. If a provider
-  /// stays, `register` and `provide` return its registration, so that `implements` chained to it serves the other type
-  /// from that provider. If a binding stays, the registration that they return is not in the tree, and `implements`
-  /// does nothing. What the block itself or another block of this context registered is replaced as usual. A module
-  /// that the block installs counts as part of the block.
+  /// What was registered outside set-up blocks stays, so that a test can register a fake before the block runs: on the
+  /// block's thread, `register`, `provide`, `bind` and `multiBind` neither replace nor hide a provider or a live
+  /// binding that is in this context under the same key, unless it came from a set-up block of this context. If a
+  /// provider stays, `register` and `provide` return the registration of that provider, so that `implements`, chained
+  /// to the call, serves the other type from that provider. If a binding stays, `register` and `provide` return a
+  /// registration that is not in the tree, and `implements` does nothing. What the block itself or another block of
+  /// this context registered is replaced as usual. A module that the block installs counts as part of the block.
   ///
-  /// A block that was written in main-actor code runs on the main actor, before the first such lookup there. Lookups
-  /// elsewhere do not wait for it.
+  /// A block that was written in main-actor code runs on the main actor, before the first such lookup on the main
+  /// actor. Lookups off the main actor do not wait for it.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is passed in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is passed in
+  ///     main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for `isolation`.
   ///   - block: Called with this context.
   /// - Precondition: The block belongs to the main actor or to no actor.
   public func setUp(
@@ -140,8 +141,8 @@ extension UDIContext {
     add(SetUp.Block(.ofBlock(block.isolation, in: isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
-  /// Makes a context in which nothing can be bound or registered, nor in any context made below it: every lookup is a
-  /// miss, and what is bound or registered is ignored.
+  /// Makes a context in which nothing can be bound or registered. In this context and in every context made below it,
+  /// each lookup is a miss, and every attempt to bind or register is ignored.
   ///
   /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then runs
   /// without its dependencies.

@@ -1,9 +1,9 @@
-/// Registering providers, for what has to be made rather than found.
+/// Registering providers, which make dependencies.
 extension UDIContext {
   /// Registers a factory.
   ///
-  /// Nothing is made before the first lookup that needs it. A live binding under the same key comes first. What was
-  /// registered here under the same key before is replaced, together with what its provider made.
+  /// Nothing is made before the first lookup that needs it. A live binding under the same key takes precedence.
+  /// Anything previously registered here under the same key is replaced, together with what its provider made.
   ///
   /// ```swift
   /// context.register((any Store).self, lifetime: .context) { context in
@@ -11,12 +11,12 @@ extension UDIContext {
   /// }
   /// ```
   ///
-  /// A closure runs where it belongs. A closure written in main-actor code belongs to the main actor, one written in
-  /// another global actor's code to that actor; all others run wherever somebody looks the dependency up. A function
-  /// that belongs to no actor counts as the main actor's if it is registered in main-actor code. A lookup off the
-  /// factory's actor finds what was made and is kept. Before something is made, such a lookup is a miss;
-  /// ``obtain(_:named:search:)`` makes the instance. If something can be made anywhere, register it in a `nonisolated`
-  /// function.
+  /// A closure that belongs to an actor runs on that actor. A closure belongs to the main actor if it is written in
+  /// main-actor code, and to another global actor if it is written in that actor's code. All other closures run
+  /// wherever somebody looks the dependency up. A function that belongs to no actor counts as the main actor's if it is
+  /// registered in main-actor code. A lookup off the factory's actor finds an instance that has been made and is kept.
+  /// Before that, such a lookup is a miss, but ``obtain(_:named:search:)`` makes the instance. If an instance can be
+  /// made anywhere, register its factory in a `nonisolated` function.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
@@ -24,20 +24,22 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
+  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
+  ///     `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context: the one that asks or, if the instance is kept, the one that it
-  ///     is registered in. While it runs, lookups through that context go up unless they name a search, so that nothing
-  ///     is made from what is below. Use the context that the factory is given. A factory that captures a context keeps
-  ///     it alive; if the factory is registered in that same context, the context then keeps itself alive for ever. If
-  ///     the factory returns nil, there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it
-  ///     throws, `link` gives nil and reports the error, and `require` throws it.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible; here two objects
-  ///     can refer to each other. If the instance is kept, other threads may have got it earlier.
+  ///   - factory: Makes an instance. It is given a context: the one that asks or, if the instance is kept, the one that
+  ///     the factory is registered in. Use this context, and do not capture one: a factory keeps alive whatever context
+  ///     it captures, so a context that one of its own factories captures is never released. While the factory runs,
+  ///     lookups through the given context go up unless they name a search, so that no instance is made from what is
+  ///     below. If the factory returns nil, `link` gives nil, and `require` throws a ``UDILinkError``. If the factory
+  ///     throws an error, `link` gives nil and reports the error, and `require` throws it.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up. Use it to
+  ///     make two objects refer to each other. If the instance is kept, other threads might have got it before this
+  ///     call.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, it is the same actor.
+  /// - Precondition: If both closures belong to actors, they belong to the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -61,14 +63,15 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
+  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
+  ///     `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, it is the same actor.
+  /// - Precondition: If both closures belong to actors, they belong to the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -85,8 +88,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
-  // belongs to the main actor.
+  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
+  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
   /// `Sendable`, on the main actor.
@@ -124,7 +127,7 @@ extension UDIContext {
 // MARK: - Mistakes
 
 extension UDIContext {
-  /// Cannot be used: a factory is synchronous.
+  /// Unavailable, because a factory must be synchronous.
   ///
   /// - Parameters:
   ///   - type: The type to register it under.
@@ -144,7 +147,7 @@ extension UDIContext {
     preconditionFailure("unavailable")
   }
 
-  /// Cannot be used: a factory is synchronous.
+  /// Unavailable, because a factory must be synchronous.
   ///
   /// - Parameters:
   ///   - type: The type to register it under.
@@ -171,16 +174,19 @@ extension UDIContext {
 
   /// Registers a provider.
   ///
-  /// - Returns: The provider; or, inside a set-up block that must not replace it, the one that stays.
+  /// - Returns: The registered provider: the given one or, if a set-up block must not replace a provider, the one that
+  ///   stays.
   func add(_ provider: Provider) -> Provider { add(provider) { _ in } }
 
   /// Registers a provider.
   ///
-  /// - Parameter prepare: Called under the tree lock before the provider is registered, and only if it is.
+  /// - Parameter prepare: Called under the tree lock just before the provider is registered; not called if it is not
+  ///   registered.
   /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider {
     let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
-      // If the context has a parent, the parent knows it, and passes it on when the two part.
+      // Only for a root: a parent holds its children's contexts, and notes a child's context in the child's node when
+      // the two part.
       if node.shared.parent == nil { node.remember(self) }
       if let left = node.leftBySetUp(provider.key, &garbage) { return (left as? Provider ?? provider, []) }
       if node.treeLocked.isInert { return (provider, []) }

@@ -1,6 +1,7 @@
 /// Registering an initialiser, whose parameters are looked up by their types.
 extension UDIContext {
-  // All forms are disfavoured, because a trailing closure that takes a context would match them as well as a factory.
+  // All forms of `register(using:)` are disfavoured, because a trailing closure that takes a context matches them as
+  // well as it matches the forms that take a factory.
 
   /// Registers an initialiser or a function as a factory whose parameters are looked up by their types.
   ///
@@ -8,15 +9,15 @@ extension UDIContext {
   /// context.register((any Editor).self, using: Notepad.init(store:clock:))
   /// ```
   ///
-  /// A parameter whose type is an optional may be missing: it is looked up with `link`. All others are required; if one
-  /// is missing, the error says which. Parameters are looked up from the context that a factory would get, and upwards.
-  /// If a parameter needs a name, a search or a value of its own, register a factory instead:
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
+  /// other parameters are required; if one is missing, the error says which. Parameters are looked up from the context
+  /// that a factory would be given, and upwards. If a parameter needs a name, a search or a value of its own, register
+  /// a factory instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
-  /// the upcoming feature `InferSendableFromCaptures`: without it, no initialiser is `Sendable` there. If the compiler
-  /// warns that an initialiser belongs to the main actor, mark the function that registers it `@MainActor`, even if
-  /// that is the default.
+  /// the upcoming feature `InferSendableFromCaptures`: without it, no initialiser is `Sendable` in that mode. If the
+  /// compiler warns that an initialiser belongs to the main actor, mark the function that registers it `@MainActor`,
+  /// even if functions are on the main actor by default.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default the type that the
@@ -24,14 +25,15 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
+  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
+  ///     `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible.
+  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, it is the same actor.
+  /// - Precondition: If both closures belong to actors, they belong to the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -51,11 +53,11 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
-  // belongs to the main actor.
+  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
+  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
-  // The first form lacks `@preconcurrency`, which the second one has: it strips `Sendable` from symbols, so both would
-  // have the same symbol.
+  // Only the second form has `@preconcurrency`. The attribute strips `Sendable` from symbols, so if both forms had it,
+  // both would have the same symbol.
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` if a parameter is not
   /// `Sendable`, on the main actor.
@@ -96,7 +98,7 @@ extension UDIContext {
   }
 }
 
-/// The factory that stands for an initialiser.
+/// Returns a factory that looks up the parameters of an initialiser and calls it.
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
 ) -> (UDIContext) throws -> Dependency? {
@@ -119,7 +121,7 @@ extension UDIContext {
   fileprivate func parameter<Parameter>(
     _ type: Parameter.Type, at position: Int, _ reach: Reach
   ) throws -> Parameter {
-    // This is checked first, because the cast looks for the type's conformances in the whole program.
+    // `isOptional` is checked first, because it is fast: the cast searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type,
       let found = optional.lookUp(from: self, reach) as? Parameter
     {

@@ -7,8 +7,8 @@ extension UDIContext {
   /// context.link((any Page).self, with: 5, "Five")
   /// ```
   ///
-  /// Under any lifetime except `.unique` there is one instance for each distinct set of arguments, which then must be
-  /// `Hashable`. The factory runs where it belongs, as with
+  /// Under any lifetime except `.unique`, there is one instance for each distinct set of arguments, and the arguments
+  /// must be `Hashable`. As to the actor on which the factory runs, see
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
@@ -17,15 +17,16 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
+  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
+  ///     `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context and the arguments that the link was given after `with:`. Use the
-  ///     context that the factory is given. A factory that captures a context keeps it alive; if the factory is
-  ///     registered in that same context, the context then keeps itself alive for ever. If the factory returns nil,
-  ///     there is nothing: `link` gives nil, and `require` throws a ``UDILinkError``. If it throws, `link` gives nil
-  ///     and reports the error, and `require` throws it.
+  ///   - factory: Makes an instance. It is given a context and the arguments that follow `with:` in the lookup. Use
+  ///     this context, and do not capture one: a factory keeps alive whatever context it captures, so a context that
+  ///     one of its own factories captures is never released. If the factory returns nil, `link` gives nil, and
+  ///     `require` throws a ``UDILinkError``. If the factory throws an error, `link` gives nil and reports the error,
+  ///     and `require` throws it.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
@@ -50,15 +51,16 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor counts as the main
-  ///     actor's if it is registered in main-actor code; pass nil if it can be called anywhere.
+  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
+  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
+  ///     `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It gets a context and the arguments that the link was given after `with:`.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made is visible, with the same
-  ///     arguments.
+  ///   - factory: Makes an instance. It is given a context and the arguments that follow `with:` in the lookup.
+  ///   - onCreate: Called with the same arguments at the end of the outermost link, when everything that was made can
+  ///     be looked up.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, it is the same actor.
+  /// - Precondition: If both closures belong to actors, they belong to the same actor.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -78,8 +80,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // They have the parameter `isolation` only because the compiler prefers the form with fewer defaults. Here a closure
-  // belongs to the main actor.
+  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
+  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
   /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` if the dependency or an argument is
   /// not `Sendable`, on the main actor.
@@ -96,7 +98,8 @@ extension UDIContext {
         type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, nil))
   }
 
-  /// The same with a closure that is called afterwards.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:)`` if the dependency or an argument is
+  /// not `Sendable`, on the main actor, with a closure that is called afterwards.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(

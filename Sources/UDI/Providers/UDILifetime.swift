@@ -25,16 +25,17 @@ public struct UDILifetime: Sendable {
   /// What keeps the instances of a lifetime of your own.
   @nonexhaustive
   public enum Storage: Sendable {
-    /// The context owns them until it is reset or goes away.
+    /// The context owns the instances until it is reset or goes away.
     case strong
-    /// They are kept as long as somebody outside holds them.
+    /// Each instance is kept as long as somebody outside holds it.
     case weak
-    /// The storage that the closure makes decides how they are kept: one storage for each provider and set of
-    /// arguments.
+    /// Storages of your own decide how the instances are kept. The closure is called to make one storage for each
+    /// provider and set of arguments.
     case custom(@Sendable () -> any UDIStorage)
   }
 
-  /// The content of a lifetime. It is behind a reference, so that a lifetime takes each provider only one pointer.
+  /// The content of a lifetime. It is behind a reference, so that a lifetime takes up only one pointer in each
+  /// provider.
   final class Kind: Sendable {
     let name: String
     let sharing: Sharing
@@ -75,23 +76,24 @@ public struct UDILifetime: Sendable {
   var sharing: Sharing { kind.sharing }
   var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
 
-  /// An instance is made at every link. The factory gets the context that asked.
+  /// A new instance is made for every link. The factory is given the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance is shared within one outermost link and everything that is linked during it, values included.
+  /// An instance, which can be a value, is shared within one outermost link and everything that is linked during it.
   ///
-  /// An exception: what is made to be kept, under another lifetime, shares only with its own parts. The factory gets
-  /// the context that asked first. Asking for the instance while it is being made is a cycle, whichever context asks.
+  /// The exception: while an instance is made that another lifetime keeps, the links made for it share only with one
+  /// another. The factory is given the context that asked first. To ask for the instance while it is being made is a
+  /// cycle, whichever context asks.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
-  /// An instance is kept as long as somebody outside holds it, and then made anew.
+  /// An instance is kept as long as somebody outside holds it. The next link after that makes a new one.
   ///
-  /// This is for classes only: a value is made at every link, and that is reported as misuse. The factory gets the
+  /// This is for classes only: a value is made at every link, and that is reported as misuse. The factory is given the
   /// context that it was registered in.
   public static let weak = UDILifetime(builtIn: "weak", .weak)
 
   /// An instance is made once, and owned by the context that its provider is registered in, until that context is reset
-  /// or goes away. The factory gets this context.
+  /// or goes away. The factory is given this context.
   public static let context = UDILifetime(builtIn: "context", .strong)
 }
 
@@ -135,15 +137,15 @@ extension UDILifetime: CustomStringConvertible {
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// Any thread may call a storage, with no lock of the library held. Whatever the storage answers, no two instances are
-/// made at once, and nobody gets what was stored before a reset or by another provider.
+/// The library calls a storage on any thread, while it holds none of its own locks. Whatever the storage answers, no
+/// two instances are made at once, and nobody gets what was stored before a reset or by another provider.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///
   /// Called when somebody links. If there are many sets of arguments, also called now and then, to discard the storages
   /// that keep nothing.
   ///
-  /// - Returns: The instance; nil if there is none, or none any more. Then a new one is made.
+  /// - Returns: The instance; nil if there is none, or none any more, so that a new one has to be made.
   func load() -> UDIMade?
 
   /// Keeps an instance that was just made, or decides not to.
@@ -151,17 +153,17 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// - Parameter made: The instance.
   func store(_ made: UDIMade)
 
-  /// Releases the instance, because the context was reset or the provider is gone. May be called more than once for
-  /// that, and while another thread is in ``store(_:)``. Other threads that want an instance wait until this has
-  /// returned.
+  /// Releases the instance, because the context was reset or the provider is gone. Might be called more than once for
+  /// one such event, and while another thread is in ``store(_:)``. Other threads that want an instance wait until this
+  /// method has returned.
   func reset()
 }
 
 /// An instance that a provider made, for a ``UDIStorage`` to keep. Holding this value holds the instance.
 public struct UDIMade: Sendable {
   private let reference: Reference
-  /// Identifies the provider and the arguments that the instance was made for, and the resets that it was made between:
-  /// see `CustomStorage`.
+  /// Identifies the provider and the arguments that the instance was made for, and the period between two resets in
+  /// which it was made: see `CustomStorage`.
   let generation: UInt
 
   init(instance: Instance, _ reach: Reach, generation: UInt) {

@@ -1,7 +1,7 @@
-/// Linking, from an object, what a provider makes by more than its type: with arguments, fresh, or by key. Each verb
-/// has two forms: see `UDIContext+Bind.swift`.
+/// Linking from an object, for lookups that say more than a type: with arguments, fresh, or by key. Each verb has two
+/// forms: see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Looks up a dependency whose factory takes arguments; here, too, a live binding comes first.
+  /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -11,8 +11,8 @@ extension UDIObject {
   ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes from the arguments, or keeps for them. If it wants other arguments, the result
-  ///   is nil, and this is reported.
+  /// - Returns: What the provider makes from the arguments, or keeps for them. If its factory takes other arguments,
+  ///   the result is nil, and the mistake is reported.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -46,14 +46,14 @@ extension UDIObject {
       type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// Has a provider make another instance of a dependency, whatever its lifetime, to use it at once:
-  /// `linkInLine((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings do not count.
+  /// Makes a new instance of a dependency, whatever its lifetime, for use at once:
+  /// `linkInLine((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings are ignored.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
-  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
@@ -66,14 +66,14 @@ extension UDIObject {
     return lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Has a provider make another instance of a dependency with arguments, to use it at once. The provider keeps what it
-  /// has, and bindings do not count.
+  /// Makes a new instance of a dependency whose factory takes arguments, for use at once. The provider keeps what it
+  /// has, and bindings are ignored.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default the context's.
-  ///   - fresh: Whether to make another instance; false for an ordinary lookup.
+  ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
@@ -90,7 +90,7 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// Looks up a dependency by its key, to use it at once.
+  /// Looks up a dependency by its key, for use at once.
   ///
   /// - Parameters:
   ///   - key: The key it is registered under.
@@ -106,7 +106,7 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there by its key.
+  /// Looks up, by its key, a dependency that must be there.
   ///
   /// - Parameters:
   ///   - key: The key it is registered under.

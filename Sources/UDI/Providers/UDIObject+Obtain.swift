@@ -1,6 +1,6 @@
-/// Looking up, from an object, what another actor has to make.
+/// Looking up, from an object, dependencies that another actor has to make.
 extension UDIObject {
-  /// Looks up a dependency that must be there; if its factory has to make it, waits for the actor that the factory
+  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the actor that the factory
   /// belongs to; see ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
@@ -18,8 +18,8 @@ extension UDIObject {
     try await obtain(type, name, search, nil, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency with arguments; if its factory has to make it, waits for the actor that the factory belongs
-  /// to; see ``UDIContext/obtain(_:named:search:with:_:)``.
+  /// Looks up a dependency whose factory takes arguments. If the factory has to make it, this waits for the actor that
+  /// the factory belongs to; see ``UDIContext/obtain(_:named:search:with:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.

@@ -1,11 +1,12 @@
 /// A dependency that is registered in a context: a binding or a provider.
 ///
-/// `register` returns it, and ``UDIContext/registrations(of:search:)`` lists it. It keeps neither an instance nor a
-/// context alive.
+/// `register` returns it, and ``UDIContext/registrations(of:search:)`` lists it. A registration keeps neither an
+/// instance nor a context alive.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-  /// Where the caller that obtained the registration may use `Dependency`: anywhere if the compiler knew it to be
-  /// `Sendable` there. What is registered need not be `Sendable`: `any P` and `any P & Sendable` are one key.
+  /// Where the caller that obtained this registration may use the dependency: anywhere if the compiler knew there that
+  /// `Dependency` is `Sendable`. Even then, the type that was registered need not be `Sendable`, because `any P` and
+  /// `any P & Sendable` are one key.
   private let askedReach: Reach
 
   static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
@@ -24,7 +25,7 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The file of the call that registered it, as `#fileID` gives it.
   public var fileID: String { entry.site.fileID }
 
-  /// The line of that call, counted from 1.
+  /// The line of the call that registered it, counted from 1.
   public var line: Int { entry.site.line }
 
   /// The context that it is registered in; nil if it was taken back or replaced, or if the context is gone.
@@ -46,8 +47,8 @@ extension UDIRegistration: CustomStringConvertible {
 // MARK: - Taking back
 
 extension UDIRegistration {
-  /// Takes the registration back, and releases what its provider made and the context owns. A registration that
-  /// replaced it stays.
+  /// Takes the registration back, and releases what its provider made and the context owns. A registration that has
+  /// replaced this one stays.
   ///
   /// - Returns: Whether it was still registered.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -71,8 +72,8 @@ extension UDIRegistration {
 extension UDIRegistration {
   /// Serves another type from the same instances, whatever the lifetime.
   ///
-  /// Whether an instance conforms to the type is checked only when it is made. ``implements(_:named:fileID:line:_:)``
-  /// lets the compiler check it.
+  /// Whether an instance conforms to the type is checked only when the instance is made.
+  /// ``implements(_:named:fileID:line:_:)`` lets the compiler check it.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -94,7 +95,8 @@ extension UDIRegistration {
     return self
   }
 
-  /// Serves another type, which is not `Sendable`, from the same instances; otherwise the same.
+  /// Serves another type that is not `Sendable` from the same instances. In all other respects, this is the same as the
+  /// form for `Sendable` types.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -107,7 +109,7 @@ extension UDIRegistration {
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
-    // The conformance of a `Sendable` instance may belong to the main actor.
+    // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
     serve(type, name, .mainActor, .mainActor, CallSite(fileID, line)) { instance in
       (instance.anyValue as? Other).map { Instance($0) }
     }
@@ -125,16 +127,17 @@ extension UDIRegistration {
         providers. Bind the instance as \(String(reflecting: type)), too.
         """)
     }
-    // The conversion would get, as `Sendable`, an instance that is not.
+    // Otherwise the conversion would be given an instance that is not `Sendable` as if it were.
     if provider.registered.isRefused(to: askedReach) {
       let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
-    // The type is the same, or differs only in marker protocols, as `any P & Sendable` does from `any P`. Both have one
-    // key, so it is served already.
+    // The provider serves this key already: the type is the same, or differs only in marker protocols, as `any P` and
+    // `any P & Sendable` do.
     if provider.key === KeyIdentity.of(.of(type), name) { return }
-    // Stops the program if they belong to two actors: what is made on one could not be converted on the other.
+    // Stops the program if the provider and the conversion belong to different actors: an instance that is made on one
+    // actor could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, convert)
@@ -146,7 +149,7 @@ extension UDIRegistration {
     for storage in storages { storage.reset() }
   }
 
-  /// Where what is registered may be used.
+  /// Where the registered dependency may be used.
   var reach: Reach { entry.reach }
 
   /// Whether the provider makes values of this very type, and not of another type with the same name.
@@ -156,8 +159,8 @@ extension UDIRegistration {
 extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
   ///
-  /// If the context owns an instance, it owns what is made from it, too. If an instance is kept weakly, what was made
-  /// from it is given again as long as the instance lives and somebody holds what was made.
+  /// If the context owns an instance, it also owns the result of the conversion. If an instance is kept weakly, the
+  /// same result is given again as long as the instance lives and somebody holds the result.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -172,7 +175,8 @@ extension UDIRegistration where Dependency: Sendable {
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    // Without `@_inheritActorContext`: most conversions are `$0`, which may run anywhere, wherever it is written.
+    // No `@_inheritActorContext`, because most conversions are `$0`, which can run anywhere even if it is written in an
+    // actor's code.
     _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
     let (site, isExact) = (CallSite(fileID, line), isOfExactType)
@@ -186,10 +190,11 @@ extension UDIRegistration where Dependency: Sendable {
 }
 
 extension UDIRegistration {
-  /// Serves a `Sendable` type from instances that need not be `Sendable`; they are converted on the main actor.
+  /// Serves a `Sendable` type from instances that need not be `Sendable`. The instances are converted on the main
+  /// actor.
   ///
-  /// A lookup elsewhere finds what has been converted and is kept. Before anything has been converted, it is a miss
-  /// that says so.
+  /// A lookup off the main actor finds a converted instance that is kept. Before anything has been converted, such a
+  /// lookup is a miss, and the explanation gives this reason.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -253,7 +258,7 @@ extension UDIContext {
   /// ```
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
   ///   under the same key.
@@ -264,10 +269,11 @@ extension UDIContext {
     registrations(of: type, search, .anywhere)
   }
 
-  /// Lists what is registered under a type that is not `Sendable`; otherwise the same. It may be called from anywhere.
+  /// Lists what is registered under a type that is not `Sendable`. This is the same as the form for `Sendable` types,
+  /// and may also be called from anywhere.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
   ///   under the same key.
@@ -284,19 +290,21 @@ extension UDIContext {
     withNode { node in
       node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
-      // If the context has a parent, the parent knows it, and passes it on when the two part.
+      // Only for a root: a parent holds its children's contexts, and notes a child's context in the child's node when
+      // the two part.
       change { node, _ in if node.shared.parent == nil { node.remember(self) } }
       return found.map { .of($0, reach) }
     }
   }
 
-  /// Lists what is registered under a type with metadata of another type that satisfies a predicate, without making
-  /// anything.
+  /// Lists the registrations under a type, but only those whose metadata satisfies a predicate, without making
+  /// anything. Registrations whose metadata does not have the type of the predicate's parameter are left out.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with the metadata of each registration whose metadata has the type of its parameter.
+  ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
+  ///     parameter.
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
@@ -306,13 +314,14 @@ extension UDIContext {
     try filter(registrations(of: type, search, .anywhere), predicate)
   }
 
-  /// Lists what is registered under a type that is not `Sendable` with metadata that satisfies a predicate; otherwise
-  /// the same. It may be called from anywhere.
+  /// Lists the registrations under a type that is not `Sendable`, but only those whose metadata satisfies a predicate.
+  /// This is the same as the form for `Sendable` types, and may also be called from anywhere.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with the metadata of each registration whose metadata has the type of its parameter.
+  ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
+  ///     parameter.
   /// - Returns: Live bindings and providers in search order.
   /// - Throws: What `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
@@ -334,16 +343,18 @@ extension UDIContext {
 }
 
 extension UDIRegistration where Dependency: Sendable {
-  /// Links what this very registration gives.
+  /// Links the dependency of this very registration, even if a lookup would find another one.
   ///
-  /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes; nil if there is none, or none any
+  ///   more.
   public func link() -> Dependency? { give(.anywhere) }
 }
 
 extension UDIRegistration {
-  /// Links what this very registration gives if that is not `Sendable`, on the main actor.
+  /// Links the dependency of this very registration if it is not `Sendable`, on the main actor.
   ///
-  /// - Returns: The bound instance, or what the provider makes for its context; nil if there is none any more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes; nil if there is none, or none any
+  ///   more.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
@@ -351,13 +362,13 @@ extension UDIRegistration {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     var bound: Dependency?
-    // The same way as lookups do it: an instance that was stored as another type of the same name is cast.
+    // As in a lookup: if the instance was stored as a different type that has the same type name, it is cast.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
       unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }
     switch answer {
     case .object(let object): return object as? Dependency
-    // Only now, because the graph may share the instance already; `give` takes that to be checked.
+    // `give` relies on `answer` to have returned the object if the graph shares one already.
     case .provided where entry is Provider: return context?.give(entry, Dependency.self, reach, .local)
     default: return bound
     }
