@@ -1,6 +1,6 @@
 /// A context's providers. Everything here runs under the tree lock.
 extension Node {
-  /// Registers a provider. It replaces a provider under the same key, with everything that that one made.
+  /// Registers a provider. Removes a provider that was registered under the same key, with everything that it made.
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
@@ -50,7 +50,7 @@ extension Node {
     return retire(provider, &garbage)
   }
 
-  /// Ends a provider that is no longer in the table, together with the other types that it serves.
+  /// Ends a provider that is no longer in the table, together with its aliases.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
     garbage.add(provider)
@@ -67,31 +67,31 @@ extension Node {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
-  /// Makes the slot show what one of the providers keeps, unless something is bound: a binding comes first.
+  /// Makes the slot show what one of the providers keeps, unless something is bound: a binding takes precedence.
   func show(_ entry: InstanceEntry) {
     guard treeLocked.bindings.heldCount == 0 || heldBinding(entry.key) == nil else { return }
     setEntry(entry, forKey: entry.keyID)
   }
 
-  /// Makes the slot for a key show what the provider has, unless something is bound: a binding comes first.
+  /// Makes the slot for a key show what the provider has, unless something is bound: a binding takes precedence.
   func showProvided(_ key: KeyIdentity) {
     guard heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
-  /// Drops what the providers of a context have made, because the context is going away. They have been taken out of it
-  /// already.
+  /// Drops what the providers of a context have made, because the context is ending. The providers have already been
+  /// taken out of the context.
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     providers.changeEach { element in
-      // First, so that slots are not corrected that go anyway.
+      // This comes first, so that slots that are about to disappear are not corrected.
       element.provider.node = nil
       element.provider.shown?.node = nil
-      // If nobody else holds the provider, its instance goes with it. This serves the row
-      // "the same by a scope: register 3, make 3, link 2, end it": most contexts would otherwise need memory for their
-      // garbage.
+      // If nobody else holds the provider, its instance is released with it. Otherwise most contexts would need memory
+      // for their garbage, and the benchmark "the same by a scope: register 3, make 3, link 2, end it" would take
+      // longer.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       storages += element.provider.leave(&garbage)
       for alias in element.provider.takeAliases() { garbage.add(alias) }

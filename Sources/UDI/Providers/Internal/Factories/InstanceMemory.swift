@@ -1,11 +1,12 @@
-/// Memory for an optional of the type that a factory makes. It exists during the call that gets it. A lookup passes
-/// memory that holds nil; `Factory.make` passes raw memory, which the factory initialises before anybody else uses it.
+/// Memory for an optional of the type that a factory makes. The memory exists only during the call that it is passed
+/// to. A lookup passes memory that holds nil; `Factory.make` passes raw memory, which the factory initialises before
+/// anybody reads it.
 ///
-/// Marked safe, because it is only made from an optional that lives during the call, and whoever writes or reads it
-/// knows its type: a lookup asks a `Factory` only for the type that the provider is registered as
-/// (`Entry.isFactory(of:)`, and `makeQuickly` for one with arguments). That type is the one that the factory makes, or
-/// a subclass of it. In the second case `check` makes sure that the instance is of the subclass; the
-/// optionals of both classes are one reference.
+/// Marked safe, because it is only made from memory that exists during the call, and whoever writes or reads the memory
+/// knows the type. A lookup asks a `Factory` only for the type that the provider is registered as:
+/// `Entry.isFactory(of:)` checks that, or `makeQuickly` if there are arguments. That type is the one that the factory
+/// makes, or a subclass of it. For a subclass, `check` makes sure that the instance is of the subclass; an optional of
+/// either class is a single reference.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -30,8 +31,8 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // The same way as a lookup writes what is bound. This serves the row ".context with one argument, already made":
-    // the other way looks up the metadata of the type's optional.
+    // In the same way as a lookup writes what is bound. The way below looks up the metadata of the type's optional;
+    // without this shortcut, the benchmark ".context with one argument, already made" would take longer.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -50,7 +51,7 @@ struct InstanceMemory {
       object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
   }
 
-  // A function of its own: for a reference, the metadata of the optional is not needed.
+  // A function of its own, because it needs the metadata of the optional; `take` does not need it for a reference.
   @inline(never)
   private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
     unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
@@ -58,18 +59,18 @@ struct InstanceMemory {
 
   /// Writes an object, if it is an instance of the type.
   ///
-  /// - Returns: Whether it is.
+  /// - Returns: Whether the object is an instance of the type.
   func write(_ object: AnyObject, as type: Any.Type) -> Bool {
     func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
     return _openExistential(type, do: cast)
   }
 
-  /// Takes back what was written, if it is not an instance of a subclass.
+  /// Replaces what was written with nil, if it is not an instance of a subclass that is required.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.
   ///   - type: The subclass that the factory is registered as.
-  /// - Throws: `ProviderFailure.notConvertible` if the instance was taken back.
+  /// - Throws: `ProviderFailure.notConvertible` if the instance was replaced.
   func check(of made: Any.Type, as type: Any.Type) throws {
     func isOther<Actual>(_ made: Actual.Type) -> Bool {
       guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }

@@ -10,7 +10,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   var creation: SharedCreation?
   private(set) var isDiscarded = false
 
-  /// Not under a lock: this makes the user's storage.
+  /// Do not call this under a lock: it calls user code, which makes the storage.
   init(_ provider: Provider, _ arguments: ArgumentKey?) {
     owner = Unretained(provider)
     self.arguments = arguments
@@ -51,7 +51,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 struct InstanceCaches {
   /// By the hashes of the arguments.
   private var caches: [Int: [InstanceCache]] = [:]
-  /// The number of sets of arguments at which empty caches are swept out next.
+  /// The next sweep, which discards empty caches, begins when there are this many entries in `caches`.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
@@ -76,10 +76,10 @@ struct InstanceCaches {
 
   private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins to sweep out caches whose storages, which are the user's, no longer keep anything.
+  /// Begins a sweep: discards caches if the user's storages that belong to them no longer keep anything.
   ///
-  /// - Returns: The caches to ask, with no lock held, before `endSweep` is called; none if it is not time for a sweep
-  ///   yet.
+  /// - Returns: The caches whose storages the caller has to ask, with no lock held, before it calls `endSweep`. Empty
+  ///   if it is not time for a sweep yet.
   mutating func beginSweep() -> [InstanceCache] {
     guard caches.count >= nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)
@@ -108,8 +108,8 @@ struct InstanceCaches {
 extension Provider {
   /// The cache for a set of arguments; made if there is none.
   final func cache(for arguments: ArgumentKey?) -> InstanceCache {
-    // Neither happens under the lock: arguments are compared by the user's `==`, and a new cache makes the user's
-    // storage.
+    // Two things must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
+    // which makes the user's storage.
     var compared: [InstanceCache] = []
     var new: InstanceCache?
     while true {
@@ -138,7 +138,7 @@ extension Provider {
     Tree.change { garbage in caches.endSweep(empty, &garbage) }
   }
 
-  /// Drops everything that is kept and being made. Under the tree lock.
+  /// Drops everything that is kept or being made. Under the tree lock.
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {

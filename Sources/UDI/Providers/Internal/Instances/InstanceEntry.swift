@@ -29,7 +29,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   deinit {
-    // Its context owned it, and a context can be released on any thread.
+    // A context owned the instance, and a context can be released on any thread.
     guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
     releaseOnMainActor(consume owned)
   }
@@ -48,7 +48,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
     provider.object.forget(self, &garbage)
   }
 
-  /// The provider that made it. To be called under a lock that guards a slot that points at this entry.
+  /// The provider that made the instance. Call this only under a lock that guards a slot that points at this entry.
   final var maker: Provider { provider.object }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }

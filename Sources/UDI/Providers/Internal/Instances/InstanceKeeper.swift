@@ -17,13 +17,13 @@ protocol InstanceKeeper: AnyObject {
   func forgetKept(_ garbage: inout Garbage)
 }
 
-/// What somebody who wants an instance does next.
+/// What a thread that wants an instance does next.
 enum Claim {
   /// Takes the instance.
   case found(Instance)
-  /// Waits for another thread, which makes it.
+  /// Waits for another thread, which is making the instance.
   case wait(Gate, SharedCreation)
-  /// Makes an instance for this context, and then calls `keep` or `end`.
+  /// Makes an instance for this context, and then calls `end`.
   case make(UDIContext, SharedCreation)
   /// Looks for another keeper, because this one is no longer in use.
   case discarded
@@ -32,7 +32,7 @@ enum Claim {
 }
 
 extension InstanceKeeper {
-  /// Finds what is kept or being made; otherwise leaves it to the caller to make an instance.
+  /// Finds the instance that is kept or being made. If there is none, the caller has to make one.
   ///
   /// - Throws: `ProviderFailure.cycle` if waiting would never end.
   func claim(for context: UDIContext, _ resolution: Unretained<Resolution>) throws -> Claim {
@@ -45,18 +45,19 @@ extension InstanceKeeper {
         forgetKept(&garbage)
       }
       if let custom { custom.isIdle = false }
-      // After a reset, an older instance may still be on its way into the storage. It has to be out again before a
-      // newer one is made.
+      // After a reset, another thread might still be storing an older instance. No newer one is made before the older
+      // one has been removed from the storage again.
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
-      // Nor is one made before the storage has been reset. But a storage may link while it is reset: if waiting would
-      // never end, this thread does not wait.
+      // No instance is made while the storage is being reset, either. But a storage may link while it is reset: if this
+      // thread would then wait for ever, it does not wait.
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      // So that an audit knows it: a context without a parent need not be noted (`Node.rememberWithoutParent`).
+      // An audit has to know this context. If the context has no parent, it might not have been noted (see
+      // `Node.rememberWithoutParent`).
       if BindingAudit.isOn { node.remember(owner) }
       let new = resolution.read { $0.beginCreation(provider) }
       creation = new
@@ -81,17 +82,17 @@ extension InstanceKeeper {
     }
   }
 
-  /// Whether a creation is still the current one; a reset discards it. Under the tree lock.
+  /// Whether a creation is still the current one: after a reset it no longer is. Under the tree lock.
   func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
-  /// Ends a creation. The caller holds it, so this releases nothing. Under the tree lock.
+  /// Ends a creation. The caller holds the creation, so it is not released under the lock. Under the tree lock.
   private func endNow(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     if isCurrent(creation) { self.creation = nil }
     if creation.end(outcome) { creation.maker.read { $0.reuse(creation) } }
   }
 
-  /// Drops what is kept and what is being made. The latter still goes to the threads that are waiting for it, but
-  /// whoever asks from now on gets a newer one. Under the tree lock.
+  /// Drops what is kept and what is being made. Threads that already wait for what is being made still get it, but
+  /// whoever asks from now on gets a newer instance. Under the tree lock.
   ///
   /// - Returns: The user's storage, to be reset once the lock has been given back.
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {

@@ -24,7 +24,7 @@ extension Provider {
     if isNew { member.didAttachContext() }
   }
 
-  /// The object as one to attach to a context, if it takes part in the tree and can be attached here.
+  /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     guard UDIAttachment.areInUse else {
       notePlainClass(of: object)
@@ -35,22 +35,22 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    // The reference is checked first: if a class does not conform, this looks through the program's conformances once,
-    // and a cast of an `Any` does so three times.
+    // The reference is checked before it is cast as an `Any`: if a class does not conform, the check of the reference
+    // searches the conformances in the program once, and the cast of an `Any` searches them three times.
     guard object is any UDIObject else {
       identity.read { $0.membership = .plain }
       notePlainClass(of: object)
       return nil
     }
-    // The cast of an `Any` also checks whether the conformance can be used here: one that is isolated to the main actor
-    // cannot be used elsewhere.
+    // The cast of an `Any` also checks whether the conformance can be used on this thread: a conformance that is
+    // isolated to the main actor can only be used there.
     if let member = (object as Any) as? any UDIObject { return member }
     reportUnattached(object, to: context)
     return nil
   }
 
-  /// Reports that an object takes part in the tree but cannot be attached here. It would not help to attach it later on
-  /// its actor, because whoever gets it now would get it unattached.
+  /// Reports that an object takes part in the tree but cannot be attached on this thread. Attaching it later, on its
+  /// actor, would not help: whoever links it now would already have got it unattached.
   private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
     let name = TypeIdentity.of(type(of: object)).text
     let path = context.change { node, _ in node.fullPath }
@@ -63,10 +63,10 @@ extension Provider {
       """, at: site)
   }
 
-  /// Records that the class of what it made takes no part in the tree.
+  /// Records that the class of an object that the provider made takes no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let isInFirstWord = TypeToken.of(madeType).holdsReferences
-    // Sequentially consistent, as is the outcome that `forgetFailure` reads next: see `note`.
+    // Sequentially consistent, like the outcome, which `forgetFailure` reads next: see `note`.
     plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How a provider's factory failed. It keeps text, because the error itself may hold the user's objects.
+/// How a provider's factory failed. Keeps a text instead of the error, because the error might hold the user's objects.
 final class FactoryFailure: Sendable {
   enum Reason {
     case threw(String)
@@ -12,11 +12,11 @@ final class FactoryFailure: Sendable {
   let reason: Reason
   /// The types of the arguments that the factory was given; if it returned nil, the types that it wants.
   let argumentTypes: [Any.Type]
-  /// When it failed. If the factory returned nil several times in a row, when it did so first.
+  /// When the factory failed. If it returned nil several times in a row, this is the first of these times.
   let time: ContinuousClock.Instant
 
-  /// Records that a factory returned nil, whatever its arguments were. So there is nothing new to record if it does so
-  /// again.
+  /// Records that a factory returned nil. The record does not depend on the arguments, so there is nothing new to
+  /// record if the factory returns nil again.
   init(nilOf provider: Provider) {
     reason = .returnedNil
     argumentTypes = provider.argumentTypes
@@ -37,7 +37,7 @@ final class FactoryFailure: Sendable {
     time = .now
   }
 
-  /// Shortens a message, because it is kept: an error may describe itself with everything that a server sent.
+  /// Shortens a message before it is kept: the description of an error might contain everything that a server sent.
   private static func shortened(_ text: String) -> String {
     let limit = 1000
     guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
@@ -63,10 +63,11 @@ extension Provider {
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }
 
-  /// Records that the factory returned nil. That may be a frequent answer, so it takes no lock if it is recorded
+  /// Records that the factory returned nil. Some factories often return nil, so this takes no lock if it is recorded
   /// already.
   private final func noteNil() {
-    // If a class is known, the next success might take the quick way, which would not forget the failure.
+    // Return early only if no class is known. Otherwise the next success might take the fast path, which does not clear
+    // the recorded failure.
     if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
       plainClass.load(ordering: .sequentiallyConsistent) == .none
     {
@@ -81,13 +82,13 @@ extension Provider {
       lastFailure = failure
       lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
     }
-    // Makes the next success take the longer way, where it forgets the failure. This comes after the outcome was
-    // stored: whoever stores a class reads the outcome afterwards, so no class stays known while there is a failure to
-    // forget.
+    // Without a known class, the next success does not take the fast path, and so clears the recorded failure. The
+    // class is cleared only after the outcome has been stored, and a thread that stores a class reads the outcome
+    // afterwards. So no class stays known while there is a failure to clear.
     plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
-  /// Forgets the last failure, because the factory has made something.
+  /// Clears the recorded failure, because the factory has made something.
   @inline(__always)
   final func forgetFailure() {
     if lastOutcome.load(ordering: .sequentiallyConsistent) != .made { dropFailure() }
@@ -102,8 +103,8 @@ extension Provider {
     }
   }
 
-  /// The last failure, if nothing has been made since. For an alias, also that of the provider that it serves from.
-  /// Under the tree lock.
+  /// The last failure, if nothing has been made since. If an alias has no failure of its own, the failure of the
+  /// provider whose instances it serves. Under the tree lock.
   final var failure: FactoryFailure? {
     var provider = self
     while true {

@@ -1,5 +1,5 @@
-/// How an instance is made, from top to bottom: `instance` looks whether there is one already, and `make` makes one.
-/// `Provider+QuickMaking.swift` does the same in less time for what is made at every link.
+/// How an instance is made. `instance` checks whether there is one already; `make` makes one. For what is made at every
+/// link, `Provider+QuickMaking.swift` does the same in less time.
 extension Provider {
   /// One run of a factory.
   struct FactoryCall: ~Copyable {
@@ -14,22 +14,22 @@ extension Provider {
     var isFresh = false
   }
 
-  /// Gets the instance that a lookup asks for, and makes it if there is none.
+  /// Gets the instance that a lookup asks for; makes it if there is none.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
   ///   - arguments: The factory's arguments.
-  ///   - isFresh: Whether to make an instance in any case, and not to keep it.
+  ///   - isFresh: Whether to make a new instance in any case and not to keep it.
   /// - Returns: Nil if the provider has left its context in the meantime: the caller looks up again.
-  /// - Throws: `ProviderFailure`, or what the factory throws; if another thread ran it, what was thrown there.
+  /// - Throws: `ProviderFailure`, or what the factory throws, on this thread or on the thread that this one waited for.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let resolution = PerThread.resolution
     let call = FactoryCall(context: context, arguments: arguments, resolution: resolution, isFresh: isFresh)
     if isFresh || sharing == .unique { return try make(call) { _ in } }
     let key = try key(of: arguments)
     guard sharing == .graph else {
-      // Two calls, so that the compiler makes a version of the function for each kind of keeper. This serves the row
-      // "the same by a scope: register 3, make 3, link 2, end it".
+      // Two calls, so that the compiler specialises the function for each kind of keeper. Otherwise the benchmark "the
+      // same by a scope: register 3, make 3, link 2, end it" would take longer.
       if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
       return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
     }
@@ -39,7 +39,7 @@ extension Provider {
     }
   }
 
-  /// Gets the instance that is kept; makes it, or waits for another thread that makes it.
+  /// Gets the instance that is kept. If there is none, makes it, or waits for another thread that is making it.
   private final func keptInstance<Keeper: InstanceKeeper>(
     for context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>, by findKeeper: () -> Keeper
   ) throws -> Instance? {
@@ -59,7 +59,7 @@ extension Provider {
         case .undecided: continue
         }
       case .make(let owner, let creation):
-        // Another thread may have stored one between the two looks.
+        // Another thread might have stored an instance since the first call of `load`.
         if let stored = keeper.custom?.load() {
           keeper.end(creation, .undecided)
           return stored
@@ -74,9 +74,9 @@ extension Provider {
     }
   }
 
-  /// Makes an instance: runs the factory, with what belongs before and after it.
+  /// Makes an instance: runs the factory, and does everything that has to be done before and after.
   ///
-  /// - Parameter conclude: Called exactly once with the outcome, before the call ends for the thread.
+  /// - Parameter conclude: Called exactly once, with the outcome, before the call's frame is removed.
   private final func make(
     _ call: borrowing FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
   ) throws -> Instance {
@@ -119,12 +119,12 @@ extension Provider {
   private final func fail(
     _ call: borrowing FactoryCall, _ error: any Error, concluding conclude: (SharedCreation.Outcome) -> Void
   ) -> any Error {
-    // First, so that threads that wait for the instance find the failure recorded.
+    // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // The threads that wait may not be part of the cycle. They look again, and get an error whose path begins with what
-    // they asked for.
+    // The waiting threads might not be part of the cycle. They look again, and each gets an error whose path begins
+    // with what it asked for.
     conclude(isCycle(error) ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
@@ -146,15 +146,15 @@ extension Provider {
     return key
   }
 
-  /// Refuses arguments that may not be `Sendable` if the factory was promised that they are, because it could send them
-  /// elsewhere. Every factory that makes something `Sendable` was promised that.
+  /// Throws if an argument might not be `Sendable` although the factory was promised that it is: the factory could send
+  /// it to another actor or thread. Every factory of something `Sendable` has this promise.
   ///
   /// - Parameter reach: The reach of the link that gives the arguments. If it is `anywhere`, the compiler knows them to
   ///   be `Sendable`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: Arguments?, of reach: Reach) throws {
     guard reach == .mainActor, let arguments else { return }
-    // In the case of an alias, the provider that it serves from gets them.
+    // The arguments for an alias go to its target.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
     guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
@@ -162,10 +162,10 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the wanted type is. It is if it has exactly that type and the
-  /// type's name contains neither `<` nor `(`: at run time, `any P & Sendable` cannot be distinguished from `any P`,
-  /// nor an array of one from an array of the other. That also refuses `[Int]`, `Int?` and private types, although they
-  /// are `Sendable`; the explanation says what to do.
+  /// Whether a value is certainly `Sendable`, given that the wanted type is. That is certain only if the value has
+  /// exactly the wanted type, and the type's name contains neither `<` nor `(`: at run time, `any P & Sendable` cannot
+  /// be distinguished from `any P`, nor an array of one from an array of the other. So this is also false for `[Int]`,
+  /// `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }
   }

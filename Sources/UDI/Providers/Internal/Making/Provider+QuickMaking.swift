@@ -1,13 +1,15 @@
 import Synchronization
 
-/// The quick way to make an instance. It does the same as `make` (see `Provider+Making.swift`) for what is made at
-/// every link, but the factory writes the instance directly to where the lookup wants it. It serves the rows
-/// ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of 21 links, 9 instances"
-/// of the benchmarks.
+/// The fast path for making an instance. For what is made at every link, it does the same as `make` (see
+/// `Provider+Making.swift`), but the factory writes the instance directly to where the lookup wants it. Without it, the
+/// benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of 21 links, 9
+/// instances" would take longer.
 extension Entry {
-  /// Makes an instance, if the entry is a `Factory` of this very type that makes it for the context that asks.
+  /// Makes an instance on the fast path, if the entry is a `Factory` of exactly this type that makes one for each link
+  /// or graph.
   ///
-  /// - Returns: False if it is not, or if the graph has an instance already: the caller has to call `obtain`.
+  /// - Returns: False if nothing was made, for example because the graph already has an instance: the caller has to
+  ///   call `obtain`.
   /// - Throws: `ProviderFailure`, or what the factory throws.
   @inline(__always)
   final func makeQuickly(
@@ -26,11 +28,11 @@ extension Entry {
     if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    // If this is not the factory's actor, `make` reports that.
+    // If the factory belongs to another actor, `make` throws the error.
     guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
-      // `obtain` finds the instance.
+      // The graph already has an instance, and `obtain` finds it.
       if resolution.read({ $0.shares(provider.id) }) { return nil }
     }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }
@@ -39,10 +41,11 @@ extension Entry {
 }
 
 extension Provider {
-  /// Makes an instance from arguments, if this is a `Factory` of this very type that makes one at every link.
+  /// Makes an instance from arguments on the fast path, if this is a `Factory` of exactly this type that makes one at
+  /// every link.
   ///
-  /// - Parameter arguments: They are `Sendable`, unless the factory was not promised that.
-  /// - Returns: False if it is not: the caller has to call `obtain`.
+  /// - Parameter arguments: If the factory was promised that they are `Sendable`, they must be.
+  /// - Returns: False if nothing was made: the caller has to call `obtain`.
   /// - Throws: `ProviderFailure`, or what the factory throws.
   final func makeQuickly(
     for context: UDIContext, _ type: Any.Type, _ arguments: Arguments, isFresh: Bool, into memory: InstanceMemory
@@ -59,14 +62,14 @@ extension Provider {
     return true
   }
 
-  /// Whether the graph may share something that `answerFromGraph` does not hand out: a value, or an object that has to
-  /// be cast. False if the provider is known to make only objects.
+  /// Whether the graph might share an instance that `answerFromGraph` cannot answer with: a value, or an object that
+  /// has to be cast. False if the provider is known to make only objects that need no cast.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
     !plainClass.load(ordering: .relaxed).isInFirstWord || !makesExactType
   }
 
-  /// Ends a call after which there is an instance in the memory, or nil.
+  /// Ends a call that has written an instance or nil to the memory.
   ///
   /// - Throws: The error that stands for nil.
   @inline(__always)
@@ -88,12 +91,12 @@ extension Provider {
   /// This is the most frequent case.
   ///
   /// - Parameter memory: Memory that holds the instance, or nil.
-  /// - Returns: Whether this was such an instance.
+  /// - Returns: Whether the call has been ended.
   @inline(__always)
   private final func finishAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer) -> Bool {
     let known = plainClass.load(ordering: .relaxed)
     guard known.isInFirstWord else { return false }
-    // It holds a reference or nil; otherwise no class would be known.
+    // The memory holds a reference or nil; otherwise `isInFirstWord` would be false.
     let address = unsafe memory.load(as: UInt.self)
     guard address != 0 else { return false }
     let object = unsafe Unretained<AnyObject>(address: address)

@@ -3,23 +3,24 @@ import Synchronization
 /// A registered factory with a lifetime.
 ///
 /// A context holds its providers strongly, by key. To the index, a provider is an entry like a binding: a lookup finds
-/// it if a context has nothing better. What the provider then makes and keeps takes its place in the slots, so that the
-/// next lookup finds that directly; a `reset` puts the provider back.
+/// it unless something else takes precedence, such as a binding. An instance that the provider makes and keeps takes
+/// the provider's place in the slots, so that the next lookup finds the instance directly; a `reset` puts the provider
+/// back.
 class Provider: Entry, @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
 
-  // The small properties come first, behind the last of `Entry`'s: the figure "registered, bytes a type" of
-  // `Benchmarks/cost` counts each word.
+  // The small properties come first, directly after the last property of `Entry`: the figure "registered, bytes a type"
+  // of `Benchmarks/cost` counts each word.
 
-  /// Whether the type whose values it makes is the very one that lookups for its key normally name.
+  /// Whether the type of what it makes is exactly the type that lookups for its key normally name.
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
-  /// The type whose values it makes.
+  /// The type of what it makes.
   let madeType: Any.Type
-  /// The lifetime, if it is not `.unique`. Final once the provider has entered a context. Not spelled with a question
-  /// mark, which would initialise it twice.
+  /// The lifetime; nil for `.unique`. Constant once the provider has entered a context. Spelled `Optional`, because a
+  /// property that is declared with a question mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   private let options: Options?
   /// Distinguishes it from all other providers, including earlier and later ones, which could have the same address.
@@ -30,22 +31,23 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of what was made last, if that class takes no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether its factory may run only on one actor. Known without touching the actor, which serves the row
-  /// ".unique, above a direct call", by 0.1 × W.
+  /// Whether its factory may run only on one actor. Stored, so that a link does not touch the actor: otherwise the
+  /// benchmark ".unique, above a direct call" would take longer, by a tenth of the benchmarks' floor.
   let isIsolated: Bool
   /// Whether there is something to call at the end of the outermost link.
   let completes: Bool
-  /// Whether it is a `Factory` that takes no arguments: a lookup has it write what it makes to where it is wanted.
+  /// Whether it is a `Factory` that takes no arguments. A lookup lets such a factory write the instance directly to the
+  /// lookup's memory.
   let isSimpleFactory: Bool
   private let usesDefaultLifetime: Bool
-  /// What the factory did last.
+  /// How the factory's last run ended.
   enum Outcome: UInt8, AtomicRepresentable {
     /// It made something, or has not run yet: there is no `lastFailure`.
     case made
     case threw
     case returnedNil
   }
-  /// What `lastFailure` says, readable without a lock.
+  /// The outcome that goes with `lastFailure`. It can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
   /// What only few providers are registered with.
@@ -69,7 +71,7 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - type: The type to register it under, which is the type whose values it makes.
+  ///   - type: The type to register it under. This is also the type of what it makes.
   ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
   ///   - isolation: Where the closures may be called.
@@ -106,7 +108,8 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
   final var argumentCount: Int { wanted?.count ?? 0 }
 
-  /// Whether an instance is made for the context that asks, and nothing is called afterwards.
+  /// Whether the fast path can make the instances (see `Entry.makeQuickly`): the lifetime is `.unique` or `.graph`, and
+  /// there is no completion.
   final var isQuick: Bool { unsafe uncheckedIsQuick }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
@@ -122,7 +125,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether it keeps an instance that it made without arguments, and if so, whether weakly. Under the tree lock.
+  /// Whether an instance that it made without arguments is kept weakly, and not strongly. Under the tree lock.
   ///
   /// - Returns: Nil if the provider does not keep the instance, or no longer does.
   func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
@@ -150,16 +153,16 @@ extension Provider {
     set { unsafe uncheckedShown = newValue }
   }
 
-  /// Whether there is such an instance. This does not count references to it.
+  /// Whether `shown` is set. Checking this does not count a reference, as reading `shown` does.
   final var hasMade: Bool { unsafe uncheckedShown != nil }
 
-  /// How the factory failed the last time, until it has made something.
+  /// The factory's last failure; nil if the factory has made something since.
   final var lastFailure: FactoryFailure? {
     get { unsafe uncheckedExtras?.lastFailure }
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
   }
 
-  /// Whether it has what only few providers have.
+  /// Whether it has extras.
   final var hasExtras: Bool { unsafe uncheckedExtras != nil }
 
   /// The extras; made when they are first needed.
@@ -191,7 +194,7 @@ extension Provider {
     _modify { yield &extras.caches }
   }
 
-  /// Other types that are served from the same instances.
+  /// The other types that its instances are served as.
   final var aliases: [Alias] {
     get { unsafe uncheckedExtras?.aliases ?? [] }
     set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
@@ -220,7 +223,7 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if sharing == .graph, isSimpleFactory { kind = .graphProvider }
-    // What it kept before it was registered comes along.
+    // If it keeps an instance already, that enters the context as well.
     comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node
@@ -238,7 +241,8 @@ extension Provider {
     return storages
   }
 
-  /// Drops everything that was made. What is being made now goes to the threads that wait for it, and is not kept.
+  /// Drops everything that was made. What is being made now is still given to the threads that wait for it, but is not
+  /// kept.
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {

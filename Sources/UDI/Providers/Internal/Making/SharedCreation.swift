@@ -13,8 +13,8 @@ final class SharedCreation: @unchecked Sendable {
     case undecided
   }
 
-  /// The provider that makes the instance; nil if nothing is made. Not held: it is used only until the creation has
-  /// ended, and until then the maker's call holds it.
+  /// The provider that makes or stores an instance; nil if other threads wait for something else. Not held: it is used
+  /// only until the creation has ended, and until then the call that makes the instance holds it.
   private(set) var provider: Unretained<Provider>?
   /// The thread that makes the instance. Not held: it is used only until the creation has ended, which happens on that
   /// thread.
@@ -52,11 +52,12 @@ final class SharedCreation: @unchecked Sendable {
 
   /// Prepares this thread to wait. Under the tree lock.
   ///
-  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself: it is the maker; or the maker waits,
-  ///   perhaps through others, for something that this thread makes.
+  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself, because it is the maker, or because the
+  ///   maker waits for something that this thread makes, directly or through other threads.
   func prepareToWait(_ resolution: Unretained<Resolution>) throws -> Gate {
     var chain = [self]
-    // A thread that waited for a creation that has ended no longer waits, even if it has not woken up yet to say so.
+    // Once a creation has ended, the thread that waited for it no longer waits, even if it has not woken up yet and
+    // still has its `waitingFor`.
     while let last = chain.last, !last.hasEnded {
       if last.maker == resolution { throw ProviderFailure.cycle(Self.path(chain)) }
       guard let next = last.maker.read({ $0.waitingFor }) else { break }
@@ -83,7 +84,7 @@ final class SharedCreation: @unchecked Sendable {
 
   /// Ends the creation, and wakes the threads that wait for it. Under the tree lock.
   ///
-  /// - Returns: Whether nobody has waited, so that nobody refers to the creation any more, except the caller.
+  /// - Returns: Whether no thread has waited, so that only the caller still refers to the creation.
   @discardableResult
   func end(_ outcome: Outcome) -> Bool {
     hasEnded = true
