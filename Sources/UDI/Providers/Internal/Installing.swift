@@ -1,8 +1,8 @@
 /// A module that is installed in a context, or is about to be.
 ///
-/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is never held. Of such
-/// modules only class instances are compared, and only on the main actor: a module is compared only by a thread that
-/// installs a module of the same type.
+/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is never held. Among
+/// such modules, only class instances are compared, and only on the main actor: modules are compared only by a thread
+/// that installs a module of the same type.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. A value is held only if it is `Sendable`.
   let type: ObjectIdentifier
@@ -18,8 +18,8 @@ final class InstalledModule: @unchecked Sendable {
   init?<Module: UDIModule>(_ module: Module, isSendable: Bool, _ creation: SharedCreation) {
     type = ObjectIdentifier(Swift.type(of: module))
     self.creation = creation
-    // Checked first, because a class may be `Hashable`, too: a weak reference is enough to recognise an instance,
-    // whereas a value has to be held.
+    // Classes are checked first, because a class can also be `Hashable`: a weak reference is enough to recognise an
+    // instance, whereas a value has to be held.
     if Swift.type(of: module as Any) is AnyClass {
       (instance, value, isAnyOfType) = (module as AnyObject, nil, false)
     } else if isSendable, let hashable = module as? any Hashable {
@@ -48,12 +48,12 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module, the context's default lifetime when the thread's outermost `install` began,
-/// and the one in force for the module.
+/// A thread that is installing a module; the context's default lifetime when the thread's outermost `install` began;
+/// and the default lifetime that is now in force for the module.
 typealias Installation = (thread: Resolution, standard: UDILifetime?, lifetime: UDILifetime?)
 
 extension UDIContext {
-  /// Has a module register what it offers, unless the same one is installed already.
+  /// Lets a module register what it offers, unless the same module is installed already.
   ///
   /// - Parameter isSendable: Whether the compiler knows the module to be `Sendable`.
   func install(_ module: any UDIModule, isSendable: Bool) {
@@ -72,13 +72,14 @@ extension UDIContext {
     }
   }
 
-  /// Notes that this thread installs a module, or waits until another thread has installed the same one.
+  /// Records that this thread installs a module, or waits until another thread has installed the same one.
   ///
-  /// - Returns: False if the same one is installed already, or if this thread is in the middle of installing it.
+  /// - Returns: False if the same module is installed already, or if this thread is in the middle of installing it.
   private func begin(_ new: InstalledModule, _ thread: Resolution) -> Bool {
     var compared: [InstalledModule] = []
     while true {
-      // The same module, or those whose values have to be compared; otherwise the new module has been noted.
+      // Either the same module, or the modules whose values have to be compared. If there is neither, the new module
+      // has been recorded.
       let (same, values) = change { node, garbage -> (InstalledModule?, [InstalledModule]) in
         let extras = node.treeLocked.ensureExtras()
         let others = extras.modules.filter { $0.type == new.type }
@@ -104,7 +105,7 @@ extension UDIContext {
     }
   }
 
-  /// Waits until another thread has installed a module. Does not wait if that would never end.
+  /// Waits until another thread has installed a module. Does not wait if the thread would wait for ever.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
     let waiting = Tree.change { _ -> (gate: Gate, creation: SharedCreation)? in
       guard let creation = module.creation, let gate = try? creation.prepareToWait(Unretained(thread)) else {

@@ -68,7 +68,7 @@ extension Node {
     return treeLocked.nextSerial
   }
 
-  /// Makes the slot for a key show what this node has; a binding comes first. Under the tree lock.
+  /// Makes the slot for a key show what this node has; a binding takes precedence over a provider. Under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

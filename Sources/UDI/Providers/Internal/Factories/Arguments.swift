@@ -21,7 +21,7 @@ struct Arguments {
 
   @usableFromInline let header: UnsafeMutablePointer<Header>
 
-  /// - Parameter pack: The arguments. It lives, and stays at its address, for as long as they are used.
+  /// - Parameter pack: The arguments. The pack must live, and stay at its address, for as long as they are used.
   // The only pack is `ArgumentPack`. Its first property has the address of the pack itself, because the properties of a
   // struct are laid out in their order (Type Layout, "Fragile Struct and Tuple Layout", in the Swift repository:
   // docs/ABI/TypeLayout.rst).
@@ -44,7 +44,8 @@ struct Arguments {
     return unsafe pack(type).pointee
   }
 
-  /// Copies the arguments for the closure that is called after the factory, which got the same ones.
+  /// Copies the arguments for the completion. They have the right types, because the factory got the same arguments
+  /// before.
   @usableFromInline
   func readAgain<Pack: AnyArgumentPack>(as type: Pack.Type) -> Pack {
     do { return try read(as: type) } catch { preconditionFailure("the factory has had these arguments already") }
@@ -61,7 +62,7 @@ struct Arguments {
 
   /// Identifies the arguments among those for one provider; nil if one of them is not `Hashable`.
   ///
-  /// It is created when it is first asked for, which calls the user's `hash(into:)`. To be called only on the thread
+  /// The key is created when it is first asked for, which calls the user's `hash(into:)`. Call this only on the thread
   /// that links, with no lock held.
   func key(for provider: Provider) -> ArgumentKey? {
     let belongsToMainActor = provider.reach == .mainActor
@@ -128,7 +129,8 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   init(casting values: [Any]) throws {
     var rest = values[...]
     func next<Argument>(_ type: Argument.Type) throws -> Argument {
-      // In two steps. In a single step, a factory that wants an `Any` would get the optional itself.
+      // The optional is unwrapped before the cast. Otherwise a factory that wants an `Any` would get the optional
+      // itself.
       guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
       return argument
     }
@@ -174,7 +176,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
 protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.
   static var types: [Any.Type] { get }
-  /// How many there are.
+  /// The number of arguments.
   static var count: Int { get }
   /// The arguments without their types.
   var values: [Any] { get }

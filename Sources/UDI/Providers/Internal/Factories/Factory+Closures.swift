@@ -1,8 +1,8 @@
-/// From what the verbs are given, with its types, to factories without.
+/// Makes factories, which do not know any types, from the typed closures that the verbs are given.
 extension Factory {
-  // Some parameters are `__shared`, because an initialiser would otherwise get them counted once more. This serves the
-  // row "register 16 in a new context, each": a registration takes a twentieth fewer instructions. The compiler (Swift
-  // 6.3) crashes if they are `borrowing`.
+  // Some parameters are `__shared`, because an initialiser would otherwise retain them once more. Saves a twentieth of
+  // the instructions of a registration in the benchmark "register 16 in a new context, each". The compiler (Swift 6.3)
+  // crashes if the parameters are `borrowing`.
 
   /// A factory that needs no context.
   ///
@@ -52,9 +52,9 @@ extension Factory {
       FactoryFunction(factory), making: Dependency.self, wanted: ArgumentPack<First, repeat each More>.self, completion)
   }
 
-  /// An initialiser whose parameters are looked up.
+  /// A factory that looks up the parameters of an initialiser and calls it.
   ///
-  /// - Parameter parameters: The reach of these lookups: something `Sendable` may be made from what is not.
+  /// - Parameter parameters: The reach of these lookups. Something `Sendable` may be made from parameters that are not.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, parameters: Reach, in caller: __shared (any Actor)?,
@@ -68,7 +68,7 @@ extension Factory {
       Self.completion(complete))
   }
 
-  /// Something that exists already, in place of what a factory would make.
+  /// A factory that always gives a value that exists already.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, giving value: Dependency
@@ -78,7 +78,7 @@ extension Factory {
       FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
   }
 
-  /// What is called at the end, without its type.
+  /// The completion without its types.
   private static func completion<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {

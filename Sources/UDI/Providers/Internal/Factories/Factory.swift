@@ -10,10 +10,10 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// What only few factories need.
   private final class Special {
-    /// The function, instead of the one above, and what is called afterwards, if they belong to an actor and only that
-    /// may release them.
+    /// The function and the completion, if they belong to an actor and only that actor may release them. Otherwise they
+    /// are in `Factory.function` and `complete`.
     let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
-    /// What is called afterwards.
+    /// The completion, if it may be released anywhere.
     let complete: Completion?
     /// The type that the function makes, if the provider is registered as a subclass of it.
     let madeClass: Any.Type?
@@ -31,8 +31,8 @@ final class Factory: Provider, @unchecked Sendable {
   /// - Parameters:
   ///   - type: The type that the provider is registered as.
   ///   - isolation: Where the closures may be called.
-  ///   - made: The type that the function makes. It is a superclass of `type` if the metatype of a class was passed in
-  ///     a variable of its superclass's metatype; otherwise it is the same.
+  ///   - made: The type that the function makes. It is a superclass of `type` if the caller passed a class in a
+  ///     variable of the superclass's metatype; otherwise it is `type`.
   ///   - wanted: The arguments that the function takes, if any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
@@ -54,7 +54,7 @@ final class Factory: Provider, @unchecked Sendable {
       isSimpleFactory: wanted == nil)
   }
 
-  /// Has the factory make an instance, and writes the instance or nil to memory.
+  /// Calls the function, and writes the instance or nil to `memory`.
   func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
     guard let special else {
       return try unsafe function.unsafelyUnwrapped.call(context, making: madeType, memory)
@@ -78,9 +78,9 @@ final class Factory: Provider, @unchecked Sendable {
     }
     func make<Dependency>(_ type: Dependency.Type) throws -> Instance? {
       let layout = MemoryLayout<Dependency>.self
-      // An optional takes at most one byte more than what it wraps. The memory is raw because the runtime would
-      // otherwise look up the metadata of the optional. This serves the row
-      // "the same by a scope: register 3, make 3, link 2, end it", by a tenth.
+      // An optional takes at most one byte more than what it wraps. With memory of the optional's type instead of raw
+      // memory, the runtime would look up the metadata of the optional, and the benchmark
+      // "the same by a scope: register 3, make 3, link 2, end it" would take a tenth longer.
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
         if let arguments { try write(context, arguments, memory) } else { try write(context, memory) }

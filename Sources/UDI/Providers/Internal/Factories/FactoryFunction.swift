@@ -1,25 +1,26 @@
-/// A factory without its types and its isolation. To be called only where `Isolation.isHere` permits it.
+/// A factory without its types and its isolation. Call it only where `Isolation.isHere` permits that.
 ///
-/// It keeps the function itself, and not a closure around it. That serves the row "register 16 in a new context, each"
-/// of the benchmarks, and saves memory for each registration.
+/// It keeps the function itself, not a closure around it. A closure would take memory for each registration, and the
+/// benchmark "register 16 in a new context, each" would take longer.
 ///
-/// Marked safe, although it casts functions. A function is cast back to one that returns the same optional, or plain
-/// words of the same size. It writes its result to where the caller wants it, as all functions with a generic result
-/// do, so it does not matter how that is spelled. An isolated function is called like one that is not: its actor is
-/// part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+/// Marked safe, although it casts functions. A function is called as one that returns the same optional, or plain words
+/// of the same size. All functions with a generic result write it to where the caller wants it, so it does not matter
+/// how the type of the result is spelled. An isolated function is called like one that is not isolated, because its
+/// actor is part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
 @safe
 struct FactoryFunction {
-  /// Has a factory make an instance from arguments, and writes the instance or nil to memory.
+  /// Makes an instance from arguments, and writes the instance or nil to the memory.
   typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
 
   private let function: Returning<Void>
   private let takesContext: Bool
-  /// How many words the function returns, if they are a reference to a class instance or nil; otherwise 0.
+  /// The number of words that the function returns, if it returns a reference to a class instance or nil; otherwise 0.
   private let words: UInt8
 
-  // Functions are cast inside a struct, because a function that is cast alone is wrapped first. The first two structs
-  // are generic over the instance's type: if they were generic over the result's type, the metadata of that optional
-  // would be looked up for each registration. This serves the row "register 16 in a new context, each", by a tenth.
+  // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first two
+  // structs are generic over the instance's type. If they were generic over the result's type, which is an optional,
+  // each registration would look up the metadata of that optional, and the benchmark
+  // "register 16 in a new context, each" would take a tenth longer.
 
   private struct Making<Dependency> {
     let function: @isolated(any) () throws -> Dependency?
@@ -55,7 +56,7 @@ struct FactoryFunction {
     words = Self.words(of: Dependency.self)
   }
 
-  /// A factory that takes arguments: call it only with them.
+  /// A factory that takes arguments. Call it only with arguments.
   init<Dependency, First, each More>(
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
@@ -74,12 +75,12 @@ struct FactoryFunction {
     TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
-  /// Calls a factory that takes no arguments, and writes what it returns to memory.
+  /// Calls a factory that takes no arguments, and writes its result to `memory`.
   ///
   /// - Parameter type: The type that the factory makes.
   @inline(__always)
   func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
-    // For a reference, the metadata of the optional is not needed. That serves the figures "start" and
+    // For a reference, the metadata of the optional is not needed. Looking it up would raise the figures "start" and
     // "made, bytes a type" of `Benchmarks/cost`.
     switch words {
     case 1: try call(context, returning: UInt.self, memory)
@@ -105,7 +106,7 @@ struct FactoryFunction {
     }
   }
 
-  /// Calls a factory that takes arguments, and writes what it returns to memory.
+  /// Calls a factory that takes arguments, and writes its result to `memory`.
   func call(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
     try unsafe unsafeBitCast(function, to: Writing.self).function(context, arguments, memory)
   }

@@ -31,8 +31,8 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // In the same way as a lookup writes what is bound. The way below looks up the metadata of the type's optional;
-    // without this shortcut, the benchmark ".context with one argument, already made" would take longer.
+    // Writes in the same way as a lookup writes what is bound. The way below looks up the metadata of the type's
+    // optional: without this shortcut, the benchmark ".context with one argument, already made" would take longer.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -65,7 +65,7 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 
-  /// Replaces what was written with nil, if it is not an instance of a subclass that is required.
+  /// Makes sure that an instance that was written is of a subclass; otherwise writes nil in its place.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.

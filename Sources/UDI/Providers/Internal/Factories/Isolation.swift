@@ -7,7 +7,7 @@
 struct Isolation: Sendable {
   /// The actor; nil if the closures may run anywhere.
   let actor: (any Actor)?
-  /// Whether the actor is the main actor: stored, so that no check is needed.
+  /// Whether the actor is the main actor. Stored, so that `isHere` does not have to compare actors.
   let isMainActor: Bool
 
   private init(_ actor: (any Actor)?, isMainActor: Bool) {
@@ -27,9 +27,9 @@ struct Isolation: Sendable {
   /// - Parameters:
   ///   - first: The actor of the first closure, if it belongs to one.
   ///   - second: The actor of the second closure, if it belongs to one.
-  ///   - caller: The actor in whose code the verb is called. Closures that were written there carry their own
-  ///     isolation. References to functions do not, in the Swift 5 mode, if they belong to the main actor only because
-  ///     of the module's default isolation.
+  ///   - caller: The actor in whose code the verb is called. It is needed for references to functions, which do not
+  ///     always carry their isolation: in the Swift 5 mode, they do not if they belong to the main actor only because
+  ///     of the module's default isolation. Closures always carry their own.
   ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors: no caller could call both.
   @usableFromInline
@@ -52,8 +52,8 @@ struct Isolation: Sendable {
   /// The isolation of a factory and of what is called after it.
   ///
   /// - Parameter reach: Where what the closures make and receive may be used.
-  /// - Precondition: The closures do not belong to two different actors; nor to another actor than the main actor, if
-  ///   what they make or receive stays on that.
+  /// - Precondition: The closures do not belong to two different actors. If what they make or receive may be used on
+  ///   the main actor only, they belong to no other actor.
   @inline(__always)
   static func of(
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
@@ -61,8 +61,8 @@ struct Isolation: Sendable {
     reach == .anywhere ? of(factory, completion, in: caller, site) : onMainActor(factory, completion, site)
   }
 
-  /// The isolation of a block that lookups run on their way, so that it must not wait for another actor: none, or the
-  /// main actor.
+  /// The isolation of a block that lookups run on their way: none, or the main actor. No other actor is possible,
+  /// because a lookup cannot wait for one.
   ///
   /// - Precondition: The block belongs to no actor other than the main actor.
   @usableFromInline
@@ -98,11 +98,11 @@ struct Isolation: Sendable {
   var isHere: Bool {
     guard let actor else { return true }
     if isMainActor { return MainActorCheck.isOnMainActor }
-    // Only `obtain` runs code on another actor in a way that we can detect: see `Resolution.actor`.
+    // Only `obtain` runs code on another actor in a way that can be detected here: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
   }
 
-  /// Wraps a conversion so that it is released on the actor, because it may hold something that is not `Sendable`.
+  /// Wraps a conversion so that it is released on the actor, because it might hold something that is not `Sendable`.
   @usableFromInline
   func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
     guard let actor else { return convert }
@@ -124,8 +124,8 @@ struct Isolation: Sendable {
 // captures. The compiler refuses the conversion, because it could no longer enforce the isolation; here `Isolation`
 // does. The standard library's `MainActor.assumeIsolated` does the same.
 
-/// A factory with arguments, or an initialiser with parameters. The function is cast inside a struct, because the
-/// compiler wraps a function that is cast on its own.
+/// A factory with arguments, or an initialiser with parameters. The function is cast inside a struct, because Swift
+/// would wrap a bare function before casting it.
 @usableFromInline
 struct IsolatedFunction<Result, each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) throws -> Result
@@ -143,8 +143,8 @@ struct IsolatedFunction<Result, each Parameter> {
   }
 }
 
-/// The same for closures that return nothing and do not throw. The compiler (Swift 6.3) crashes on a single struct for
-/// both kinds that is generic over the error.
+/// The same for closures that return nothing and do not throw. There are two structs, because the compiler (Swift 6.3)
+/// crashes on a single one that is generic over the error.
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) -> Void

@@ -5,12 +5,12 @@ final class Alias: Provider, @unchecked Sendable {
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.
   private let conversion: Isolation
-  /// What was converted from an instance that only its users keep alive. Not shown in the slot, where it would outlive
-  /// the instance.
+  /// What was converted from an instance that only its users keep alive. Slots do not show it, because they might still
+  /// show it after that instance has died.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// Keeps neither of the two alive. Refers to the instance weakly and not by its address, because another instance
-  /// could get that address.
+  /// Keeps alive neither an instance nor what was converted from it. The reference to the instance is weak, and not an
+  /// address, because another instance could later get the same address.
   private struct Derived {
     weak var origin: AnyObject?
     let entry: InstanceEntry
@@ -27,7 +27,7 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    // The instance belongs to the main actor. Elsewhere, not even a reference to it may be held.
+    // The target's instance belongs to the main actor. On other threads, not even a reference to it may be held.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       guard arguments == nil, !isFresh, let present = kept() else {
         throw ProviderFailure.isolatedElsewhere(.mainActor)
@@ -49,7 +49,7 @@ final class Alias: Provider, @unchecked Sendable {
     let other = Tree.change { garbage -> Instance? in
       // Kept only if the provider keeps the instance, and both are still registered.
       guard node != nil, let isWeak = target.keepsWeakly(instance, &garbage) else { return nil }
-      // If another thread was faster, its conversion counts.
+      // If another thread has converted the instance in the meantime, its result is used.
       if let other = self.instance(from: instance, &garbage) { return other }
       keep(converted, of: instance, isWeak: isWeak, &garbage)
       return nil
@@ -78,7 +78,7 @@ final class Alias: Provider, @unchecked Sendable {
     Tree.change { garbage in self.instance(from: instance, &garbage) }
   }
 
-  /// Does the same under the tree lock.
+  /// Does the same as `converted(from:)`, for callers that hold the tree lock.
   private func instance(from original: Instance, _ garbage: inout Garbage) -> Instance? {
     if let shown { garbage.add(shown) }
     if let present = shown?.instance(from: original) { return present }

@@ -7,15 +7,15 @@ import Synchronization
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
   let storage: any UDIStorage
-  /// Marks what is stored from now on. Each cache has a number of its own, and gets a new one at each reset. So what
-  /// was stored before the reset, or for other arguments, is recognised, and nobody gets it. Written under the tree
-  /// lock.
+  /// The number that marks what is stored from now on. Each cache has a number of its own, and gets a new one at each
+  /// reset. So `load` recognises what was stored before the reset, or for other arguments, and does not return it.
+  /// Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
-  /// Set while an instance is being stored. If a reset happens in the meantime, threads that want a newer instance wait
-  /// for this. Under the tree lock.
+  /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
+  /// wait until this creation has ended. Under the tree lock.
   private(set) var storing: SharedCreation?
-  /// The resets that have begun but have not emptied the storage yet. Nothing is made in the meantime: one of the
-  /// resets could drop it from the storage. Under the tree lock.
+  /// The resets that have begun but have not emptied the storage yet. No instance is made in the meantime, because one
+  /// of the resets could remove it from the storage again. Under the tree lock.
   private(set) var resets: [SharedCreation] = []
   /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has
   /// found the storage empty, the cache can be discarded. Under the tree lock.
@@ -75,7 +75,7 @@ struct DroppedStorage {
     creation = custom.beginReset()
   }
 
-  /// Resets the storage. Not under a lock, because that is user code.
+  /// Resets the storage. Do not call this under a lock, because it runs user code.
   func reset() {
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }
@@ -83,8 +83,8 @@ struct DroppedStorage {
 }
 
 extension InstanceKeeper {
-  /// Has the user's storage keep what was made. If the cache has been reset in the meantime, the instance is not kept:
-  /// only threads that were already waiting for it get it.
+  /// Makes the user's storage keep what was made. If the cache has been reset in the meantime, the instance is not
+  /// kept: only threads that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }

@@ -76,7 +76,7 @@ struct InstanceCaches {
 
   private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins a sweep: discards caches if the user's storages that belong to them no longer keep anything.
+  /// Begins a sweep, which discards caches whose storages no longer keep anything. The storages are the user's.
   ///
   /// - Returns: The caches whose storages the caller has to ask, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.

@@ -3,7 +3,7 @@
 struct FrameStack: ~Copyable {
   private var frames: UnsafeMutablePointer<Resolution.Frame>
   private var capacity = 16
-  /// The number of frames; the memory above is free.
+  /// The number of frames; the memory after them is unused.
   var count = 0
 
   init() { unsafe frames = .allocate(capacity: 16) }

@@ -1,12 +1,12 @@
-/// What one outermost link shares under the lifetime `.graph`: in its own graph, and in one for each instance that it
-/// makes and that is kept. Only the thread of the link uses it.
+/// What one outermost link shares under the lifetime `.graph`. The link has a graph of its own, and each instance that
+/// it makes and that is kept has another one. Only the link's thread uses this.
 struct Graphs: ~Copyable {
-  /// The number of the graph in which the link is making something now; 0 for its own.
+  /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
   /// The number of the last graph that has begun.
   private var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
-  /// What was made with arguments, by the hashes of these.
+  /// What was made with arguments, by the hashes of the arguments.
   private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
 
   // Not private, because the compiler (Swift 6.3) crashes if they are.
@@ -37,8 +37,8 @@ struct Graphs: ~Copyable {
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// Writes what a provider made to memory for an optional of its type, if it is an object that can be written as it
-  /// is.
+  /// Writes a provider's instance to memory for an optional of the provider's type, if the instance is an object that
+  /// can be written without a cast.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
@@ -60,14 +60,14 @@ struct Graphs: ~Copyable {
     sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
   }
 
-  /// Releases what is shared. The next link may use the memory again.
+  /// Releases what is shared. Keeps the memory, which the next link may use again.
   mutating func removeAll() {
     (number, lastNumber) = (0, 0)
     sharedWithArguments = [:]
     shared.removeAll()
   }
 
-  /// Whether it has so little memory that this is kept from one link to the next.
+  /// Whether it has so little memory that the memory is kept for the next link.
   var isWorthKeeping: Bool { shared.capacity <= 64 }
   /// Whether it has no memory.
   var isUnused: Bool { shared.capacity == 0 }

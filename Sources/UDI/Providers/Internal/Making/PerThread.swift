@@ -8,8 +8,8 @@
 
 /// What each thread has for itself until it ends.
 enum PerThread {
-  /// Written once, by `prepare`. This is not a lazy constant, because each link would have to check whether that has
-  /// been initialised.
+  /// Written once, by `prepare`. Not a lazy constant, because each link would then check whether the constant has been
+  /// initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
   /// Makes the key on first access, and tells whether that succeeded: 0 if so.
@@ -20,7 +20,7 @@ enum PerThread {
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Call this before there is anything to make: whoever creates a provider or a set-up block does so.
+  /// Call this before there is anything to make: whoever creates a provider or a set-up block calls it.
   static func prepare() {
     // This is not a precondition: `-Ounchecked` removes a precondition's condition, and the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
@@ -36,7 +36,7 @@ enum PerThread {
     }
   }
 
-  /// The same, or nil if the thread has made nothing yet. Use this only after `prepare`.
+  /// The same as `resolution`, or nil if the thread has made nothing yet. Use this only after `prepare`.
   static var presentResolution: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }

@@ -28,8 +28,8 @@ extension Provider {
     if isFresh || sharing == .unique { return try make(call) { _ in } }
     let key = try key(of: arguments)
     guard sharing == .graph else {
-      // Two calls, so that the compiler specialises the function for each kind of keeper. Otherwise the benchmark "the
-      // same by a scope: register 3, make 3, link 2, end it" would take longer.
+      // Two calls, so that the compiler specialises the function for each kind of keeper. Otherwise the benchmark
+      // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
       if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
       return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
     }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The fast path for making an instance. For what is made at every link, it does the same as `make` (see
 /// `Provider+Making.swift`), but the factory writes the instance directly to where the lookup wants it. Without it, the
-/// benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of 21 links, 9
-/// instances" would take longer.
+/// benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and
+/// "graph of 21 links, 9 instances" would take longer.
 extension Entry {
   /// Makes an instance on the fast path, if the entry is a `Factory` of exactly this type that makes one for each link
   /// or graph.

@@ -203,7 +203,7 @@ extension Provider {
   /// What its context answers with now: what the provider made and keeps, or else the provider itself.
   final var current: Entry { shown ?? self }
 
-  /// Stops serving other types, and returns them.
+  /// Removes the aliases, and returns them.
   final func takeAliases() -> [Alias] {
     let taken = aliases
     aliases = []

@@ -1,11 +1,11 @@
-/// Why a provider gives nothing; the verbs make a `UDILinkError` of it. What a factory itself throws is passed on
-/// unchanged.
+/// Why a provider did not give an instance. The verbs turn this into a `UDILinkError`. What a factory itself throws is
+/// passed on unchanged.
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
-  /// The factory belongs to an actor, and the lookup is elsewhere.
+  /// The factory belongs to an actor, and the lookup runs elsewhere.
   case isolatedElsewhere(Isolation)
-  /// An argument may not be `Sendable`, although the factory was promised that it is; with the argument's type.
+  /// An argument might not be `Sendable`, although the factory was promised that it is; with the argument's type.
   case argumentNotSendable(Any.Type)
   /// The lookup is for a `Sendable` type, but what it found was registered as something that is not `Sendable`.
   case notSendable
@@ -14,6 +14,6 @@ enum ProviderFailure: Error {
   /// these arguments.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
-  /// There is nothing any more.
+  /// The lookup found nothing of the type that was asked for.
   case nothing
 }

@@ -2,24 +2,25 @@
 /// outermost link.
 ///
 /// Factories are synchronous. So a factory ends on the thread where it began, and everything that it links in between
-/// is linked on that thread. That is why this belongs to the thread. A task-local value would cost more than the rest
-/// of a link (two atomic operations, a lookup and an allocation), and tasks that outlive the link would inherit it. Nor
-/// could it say which thread waits for which; without that, two threads could wait for one another for ever.
+/// is linked on that thread. That is why a resolution belongs to a thread. A task-local value would cost more than the
+/// rest of a link (two atomic operations, a lookup and an allocation), and tasks that outlive the link would inherit
+/// it. It also could not say which thread waits for which, and two threads could then wait for one another for ever.
 final class Resolution {
   /// A factory that is running.
   struct Frame {
-    // Not held here. The link that runs the factory holds all of these; `completions` holds those of a completion.
+    // Not held here. What a factory's frame refers to is held by the link that runs the factory; what a completion's
+    // frame refers to is held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    /// Only for the thread itself: other threads read only a frame's provider.
+    /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
   }
 
-  /// The running factories, the outermost first. Written by this thread alone. Other threads read it, under the tree
-  /// lock, only while this thread waits; it notes under the same lock that it waits.
+  /// The running factories, the outermost first. Only this thread writes them. Other threads read them under the tree
+  /// lock, and only while this thread waits; it records under the same lock that it waits.
   @exclusivity(unchecked) private var frames = FrameStack()
 
-  /// The thread's stack, once that has been asked for.
+  /// The addresses of the thread's stack, once they have been asked for.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
   /// The actor to which `obtain` has moved, while it makes something on this thread. Used only by this thread.
@@ -41,7 +42,7 @@ final class Resolution {
   @exclusivity(unchecked) private var runningCompletion: Int?
   /// How many of the frames, counted from the outermost, stand for completions and not for factories: see `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
-  /// Whether there may be something to do at the end of the outermost link.
+  /// Whether there might be something to do at the end of the outermost link.
   @exclusivity(unchecked) private var hasRemains = false
 
   #if DEBUG
@@ -49,8 +50,8 @@ final class Resolution {
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
-  /// Whether the thread looks for a watcher, so that what it does to the tree comes from that look: see `ChangeKind`.
-  /// Used only by this thread.
+  /// Whether the thread is performing a look for a watcher, so that changes that it makes to the tree are marked: see
+  /// `ChangeKind`. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }
@@ -67,8 +68,8 @@ final class Resolution {
 
   init() {}
 
-  /// A creation that has ended and that nobody has waited for, to be used again. This serves the row
-  /// "the same by a scope: register 3, make 3, link 2, end it", by one allocation for each instance.
+  /// A creation that has ended and that nobody has waited for, to be used again. Saves one allocation for each instance
+  /// in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
   @exclusivity(unchecked) private var spareCreation: SharedCreation?
 
   /// Begins the creation of an instance on this thread. Under the tree lock.
@@ -100,7 +101,7 @@ final class Resolution {
     let arguments: KeptArguments?
     /// The completion during which the instance was made: its index in `completions`.
     fileprivate var cause: Int?
-    /// Whether the instance was made in a look for a watcher, and in which graph.
+    /// The circumstances in which the instance was made.
     fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
 
     init(_ provider: Provider, _ instance: Instance, _ call: borrowing Provider.FactoryCall) {
@@ -118,8 +119,8 @@ extension Resolution {
   /// How often a factory may be nested in itself, with other arguments or contexts each time, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many factories may be nested, however much stack is left. If there are more, one probably registers itself
-  /// anew each time.
+  /// How many factories may be nested, however much stack is left. If there are more, there probably is a factory that
+  /// registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
   /// Records that a factory begins.
@@ -152,9 +153,9 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // If the instance is kept, this is not a cycle: `SharedCreation.prepareToWait` has already found any thread that
-      // would wait for what it makes itself. Nor is it a cycle if the frame stands for a completion and the graph is to
-      // share the instance: the graph has none, so the completion is that of a fresh instance.
+      // If the instance is kept, this is not a cycle: `SharedCreation.prepareToWait` has already refused a thread that
+      // would wait for itself. A frame that stands for a completion is not a cycle either if the graph is to share the
+      // instance: the graph has no instance yet, so the completion is that of a fresh instance.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance, whichever context it was made for.
@@ -167,8 +168,8 @@ extension Resolution {
     if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
   }
 
-  /// Whether a provider is given the same arguments twice. Arguments that are not `Hashable` cannot be compared, and
-  /// count as different.
+  /// Whether two sets of arguments for a provider are the same. Arguments that are not `Hashable` cannot be compared,
+  /// and count as different.
   private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
     let key = other?.key(for: provider)
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
@@ -181,13 +182,13 @@ extension Resolution {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
-    // Some code runs on a stack of its own, and nothing tells how much of that is left.
+    // Some code runs on a stack of its own, and nothing says how much of that stack is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
     // This is enough for the error, and for what factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
-  /// Records that the innermost factory has ended. If it was the outermost one, too, ends the link: calls the
+  /// Records that the innermost factory has ended. If it was also the outermost one, ends the link: calls the
   /// completions, and releases what the graph shared.
   @inline(__always)
   func pop() {
@@ -217,10 +218,10 @@ extension Resolution {
     if ended.isWorthKeeping, unsafe graphs.isUnused { unsafe swap(&ended, &graphs) }
   }
 
-  /// Calls the completions. A completion may link more; the completions of what that makes are appended.
+  /// Calls the completions. A completion may link more, which may append further completions; these are also called.
   ///
-  /// While a completion runs, there is a frame for what it completes and, around that, one for each completion that led
-  /// to it. So completions that make each other for ever are detected like factories that do.
+  /// While a completion runs, it has a frame, inside the frames of the completions that led to it. So an endless chain
+  /// of completions is detected in the same way as an endless chain of factories.
   ///
   /// - Returns: The completions that were called, to be released.
   private func complete() -> [Completion] {
@@ -288,8 +289,9 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins an instance that is kept, with a graph of its own. What is made for that instance is shared only among its
-  /// own parts: what the link made before may be made from what belongs to the context that asks, and so end earlier.
+  /// Begins to make an instance that is kept, in a graph of its own: what is made for that instance is shared only
+  /// among its own parts. The instance must not get what the link has made before, because that might depend on the
+  /// context that asks, which might end before the instance does.
   ///
   /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
   /// - Returns: What the caller restores afterwards.
@@ -301,7 +303,8 @@ extension Resolution {
     return outer
   }
 
-  /// Writes what is shared to memory for an optional of its type, if it is an object that can be written as it is.
+  /// Writes a provider's instance from the graph to memory for an optional of the provider's type, if the instance is
+  /// an object that can be written without a cast.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
@@ -312,7 +315,7 @@ extension Resolution {
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
     guard let arguments else { return unsafe graphs.find(provider.id) }
-    // Arguments are compared while nothing accesses the graphs, because their `==` is user code.
+    // The comparison calls the user's `==`, so nothing accesses the graphs while it runs.
     let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
     return candidates.first { $0.arguments == arguments }?.instance
   }
