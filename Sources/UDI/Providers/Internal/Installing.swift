@@ -14,7 +14,7 @@ final class InstalledModule: @unchecked Sendable {
   fileprivate var creation: SharedCreation?
 
   /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
-  /// - Returns: Nil if the module is different from all others.
+  /// - Returns: Nil if the module cannot be the same as any other.
   init?<Module: UDIModule>(_ module: Module, isSendable: Bool, _ creation: SharedCreation) {
     type = ObjectIdentifier(Swift.type(of: module))
     self.creation = creation

@@ -1,9 +1,9 @@
 /// The arguments of a link. They stay where the caller has put them, usually on its stack, and can be used until the
 /// call that got them returns.
 ///
-/// Marked safe, although it is a pointer, because every use ends before the pack does. A verb creates it from a pack of
-/// its own and passes it down, and a `Resolution.Frame` refers to it while the factory runs. Code that needs the
-/// arguments for longer makes `KeptArguments` from them.
+/// Marked safe, although it is a pointer to a pack, because every use ends before the pack does. A verb creates the
+/// pack and passes the pointer down, and a `Resolution.Frame` keeps the pointer while the factory runs. Code that needs
+/// the arguments for longer makes `KeptArguments` from them.
 @usableFromInline
 @safe
 struct Arguments {
@@ -82,8 +82,8 @@ struct Arguments {
 
 /// Arguments that outlive the call to which they were given.
 final class KeptArguments: @unchecked Sendable {
-  // Unchecked: only one task or thread uses them at a time. `obtain`, which passes them to another actor and waits for
-  // it, takes only `Sendable` ones.
+  // Unchecked: only one task or thread uses the arguments at a time. `obtain` passes them to another actor and waits
+  // for that, but it takes only `Sendable` arguments.
   let arguments: Arguments
 
   init<Pack: AnyArgumentPack>(_ pack: consuming Pack) { arguments = Self.keep(pack) }

@@ -69,7 +69,7 @@ final class Factory: Provider, @unchecked Sendable {
     if let madeClass = special?.madeClass { try memory.check(of: madeClass, as: madeType) }
   }
 
-  /// The function, wherever it is.
+  /// The function, wherever it is stored.
   private var callable: FactoryFunction { unsafe special?.owned?.value.function ?? function.unsafelyUnwrapped }
 
   override func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {

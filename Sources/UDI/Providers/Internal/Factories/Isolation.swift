@@ -18,7 +18,7 @@ struct Isolation: Sendable {
   @usableFromInline static var anywhere: Isolation { Isolation(nil, isMainActor: false) }
   @usableFromInline static var mainActor: Isolation { Isolation(MainActor.shared, isMainActor: true) }
 
-  /// The actor on which the closures of a provider have to be released, because they may hold something that is not
+  /// The actor on which the closures of a provider have to be released, because they might hold something that is not
   /// `Sendable`.
   func owner(_ reach: Reach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
 
@@ -121,8 +121,8 @@ struct Isolation: Sendable {
 // MARK: - Closures of any isolation as plain functions
 
 // A function with an isolation is called in the same way as a function without one: the actor is part of what it
-// captures. The compiler refuses the conversion, because it could no longer enforce the isolation; here `Isolation`
-// does. The standard library's `MainActor.assumeIsolated` does the same.
+// captures. The compiler refuses to convert the one into the other, because it could no longer enforce the isolation.
+// Here, `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same way.
 
 /// A factory with arguments, or an initialiser with parameters. The function is cast inside a struct, because Swift
 /// would wrap a bare function before casting it.

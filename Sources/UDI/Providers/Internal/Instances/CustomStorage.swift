@@ -2,7 +2,7 @@ import Synchronization
 
 /// A user's storage, and what a cache has to know about it.
 ///
-/// Its methods are user code, so they are called with no lock held, and other threads may reset the cache before,
+/// The storage's methods are user code. They are called with no lock held, so other threads may reset the cache before,
 /// during and after each call.
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock or atomic.
@@ -94,7 +94,7 @@ extension InstanceKeeper {
       return !isCurrent(creation)
     }
     guard wasReset else { return }
-    // The reset may have reached the storage before this instance did, so the storage is reset once more. Until then
+    // The reset might have reached the storage before this instance did, so the storage is reset once more. Until then
     // nobody makes a newer instance: other threads wait for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }

@@ -49,7 +49,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 
 /// The caches of one provider. Under the tree lock.
 struct InstanceCaches {
-  /// By the hashes of the arguments.
+  /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]
   /// The next sweep, which discards empty caches, begins when there are this many entries in `caches`.
   private var nextSweep = 32
@@ -144,7 +144,7 @@ extension Provider {
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
     _ = dropKept(&garbage)
     guard hasCaches else { return [] }
-    // The caches themselves stay: another thread may be about to use one.
+    // The caches themselves stay, because another thread might be about to use one.
     return Array(caches.all).compactMap { $0.dropKept(&garbage) }
   }
 

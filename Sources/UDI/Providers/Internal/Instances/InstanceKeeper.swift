@@ -11,7 +11,7 @@ protocol InstanceKeeper: AnyObject {
   /// Whether the provider has discarded this keeper because it held nothing. Under the tree lock.
   var isDiscarded: Bool { get }
 
-  /// Keeps an instance, in place of another one. Under the tree lock.
+  /// Keeps an instance, and drops the one that was kept before, if any. Under the tree lock.
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
   /// Drops the instance. Under the tree lock.
   func forgetKept(_ garbage: inout Garbage)

@@ -23,7 +23,7 @@ final class FactoryFailure: Sendable {
     time = .now
   }
 
-  /// Not under a lock: an error's description is user code.
+  /// Do not call this under a lock: an error's description is user code.
   ///
   /// - Returns: Nil if the caller made a mistake and the factory did not run.
   init?(_ error: any Error, _ arguments: Arguments?) {
@@ -57,7 +57,7 @@ final class FactoryFailure: Sendable {
 }
 
 extension Provider {
-  /// Records that the factory failed. Not under a lock.
+  /// Records that the factory failed. Do not call this under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
     if case ProviderFailure.returnedNil = error { return noteNil() }
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }

@@ -87,8 +87,8 @@ extension Provider {
     try _openExistential(type, do: finish)
   }
 
-  /// Ends a call that has made an instance, if its class is that of the previous one and takes no part in the tree.
-  /// This is the most frequent case.
+  /// Ends a call that has made an instance, if the instance is of the same class as the previous one, and that class
+  /// takes no part in the tree. This is the most frequent case.
   ///
   /// - Parameter memory: Memory that holds the instance, or nil.
   /// - Returns: Whether the call has been ended.

@@ -144,7 +144,7 @@ extension Provider: CustomStringConvertible {
   final var description: String { key.description }
 }
 
-// MARK: - In a context. Under the tree lock, which excludes overlapping accesses without a check of each
+// MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {
   /// What slots show instead of the provider: the instance that it made without arguments and keeps.

@@ -94,7 +94,7 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  /// The outcome, for a thread that has waited. Not under a lock.
+  /// The outcome, for a thread that has waited. Do not call this under a lock.
   func takeOutcome(_ resolution: Unretained<Resolution>) -> Outcome {
     Tree.change { garbage in
       resolution.read {
