@@ -51,7 +51,8 @@ extension UDIContext {
   /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If nothing is found, the
   /// reporter is told why.
   ///
-  /// - Parameter memory: The address of an optional of the type, which is nil, and stays nil if nothing is found.
+  /// - Parameter memory: The address of an optional of the type, which is nil at first, and stays nil if nothing is
+  ///   found.
   @unsafe
   @usableFromInline
   func find(
@@ -64,8 +65,8 @@ extension UDIContext {
 
   /// Does the same as `find`, but throws instead of telling the reporter. For `require`.
   ///
-  /// - Parameter memory: The address of an optional of the type, which is nil. If this does not throw, the optional
-  ///   holds the dependency afterwards.
+  /// - Parameter memory: The address of an optional of the type, which is nil at first. If this does not throw, the
+  ///   optional holds the dependency afterwards.
   /// - Throws: `UDILinkError`, or what a factory throws.
   @unsafe
   @usableFromInline

@@ -73,7 +73,7 @@ extension UDIContext {
     return try provided(type, name, .anywhere, search, arguments?.arguments)
   }
 
-  /// Does the same on an actor. Meanwhile the thread remembers the actor, so that factories of that actor may run.
+  /// Looks up on a given actor. Meanwhile the thread remembers the actor, so that factories of that actor may run.
   private func get<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?,
     on actor: isolated any Actor

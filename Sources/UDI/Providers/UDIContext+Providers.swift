@@ -75,7 +75,8 @@ extension UDIContext {
       return storages
     }
     for storage in storages { storage.reset() }
-    // Only now: a watcher that was notified earlier could still have found the old instance in a storage.
+    // Watchers are notified only now: if they had been notified earlier, they could still have found the old instance
+    // in a storage.
     change { node, _ in
       for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
     }
@@ -118,13 +119,14 @@ extension UDIContext {
   /// far. Other threads that look something up in the meantime wait until the block has ended. If several blocks are
   /// waiting to run, they run in the order in which they were added.
   ///
-  /// What was registered outside set-up blocks stays, so that a test can register a fake before the block runs: on the
-  /// block's thread, `register`, `provide`, `bind` and `multiBind` neither replace nor hide a provider or a live
-  /// binding that is in this context under the same key, unless it came from a set-up block of this context. If a
-  /// provider stays, `register` and `provide` return the registration of that provider, so that `implements`, chained
-  /// to the call, serves the other type from that provider. If a binding stays, `register` and `provide` return a
-  /// registration that is not in the tree, and `implements` does nothing. What the block itself or another block of
-  /// this context registered is replaced as usual. A module that the block installs counts as part of the block.
+  /// What was registered outside set-up blocks stays, so that a test can register a fake before the block runs: while
+  /// the block runs, `register`, `provide`, `bind` and `multiBind` on its thread neither replace nor hide a provider or
+  /// a live binding that is in this context under the same key, unless that provider or binding came from a set-up
+  /// block of this context. If a provider stays, `register` and `provide` return the registration of that provider, so
+  /// that `implements`, chained to the call, serves the other type from that provider. If a binding stays, `register`
+  /// and `provide` return a registration that is not in the tree, and `implements` does nothing. What the block itself
+  /// or another block of this context registered is replaced as usual. A module that the block installs counts as part
+  /// of the block.
   ///
   /// A block that was written in main-actor code runs on the main actor, before the first such lookup on the main
   /// actor. Lookups off the main actor do not wait for it.

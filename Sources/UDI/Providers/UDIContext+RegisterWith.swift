@@ -8,7 +8,7 @@ extension UDIContext {
   /// ```
   ///
   /// Under any lifetime except `.unique`, there is one instance for each distinct set of arguments, and the arguments
-  /// must be `Hashable`. As to the actor on which the factory runs, see
+  /// must be `Hashable`. The actor on which the factory runs is chosen as for
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
   ///
   /// - Parameters:
