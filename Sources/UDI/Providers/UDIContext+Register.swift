@@ -184,16 +184,21 @@ extension UDIContext {
   ///   registered.
   /// - Returns: The same as ``add(_:)``.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider {
-    let (registered, storages) = change { node, garbage -> (Provider, [DroppedStorage]) in
+    var registered = provider
+    var storages: [DroppedStorage]?
+    change { node, garbage in
       // Only for a root: a parent holds its children's contexts, and notes a child's context in the child's node when
       // the two part.
       if node.shared.parent == nil { node.remember(self) }
-      if let left = node.leftBySetUp(provider.key, &garbage) { return (left as? Provider ?? provider, []) }
-      if node.treeLocked.isInert { return (provider, []) }
+      if let left = node.leftBySetUp(provider, &garbage) {
+        if let other = left as? Provider { registered = other }
+        return
+      }
+      if node.treeLocked.isInert { return }
       prepare(&garbage)
-      return (provider, node.register(provider, &garbage))
+      storages = node.register(provider, &garbage)
     }
-    for storage in storages { storage.reset() }
+    storages?.forEach { $0.reset() }
     return registered
   }
 }

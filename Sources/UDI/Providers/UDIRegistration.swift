@@ -142,7 +142,7 @@ extension UDIRegistration {
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, convert)
     let storages = Tree.change { garbage -> [DroppedStorage] in
-      guard let node = provider.node, node.leftBySetUp(alias.key, &garbage) == nil else { return [] }
+      guard let node = provider.node, node.leftBySetUp(alias, &garbage) == nil else { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
     }

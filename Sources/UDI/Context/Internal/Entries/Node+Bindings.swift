@@ -9,7 +9,7 @@ extension Node {
     let binding = consume new
     guard !treeLocked.isInert else { return garbage.add(binding) }
     if isSetUpByThisThread {
-      guard leftBySetUp(binding.key, &garbage) == nil else { return garbage.add(binding) }
+      guard leftBySetUp(binding, &garbage) == nil else { return garbage.add(binding) }
       binding.isFromSetUp = true
     }
     let reference = Unretained(binding)

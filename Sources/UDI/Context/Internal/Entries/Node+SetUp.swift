@@ -161,11 +161,12 @@ extension Node {
     return running.maker == PerThread.resolution
   }
 
-  /// What a set-up block must neither replace nor hide under a key, if this thread is running one of this context's
-  /// blocks: a provider or a live binding that none of these blocks registered. Nil if there is none. Called under the
-  /// tree lock.
-  func leftBySetUp(_ key: KeyIdentity, _ garbage: inout Garbage) -> Entry? {
+  /// What a new entry must neither replace nor hide, if this thread is running one of this context's set-up blocks: a
+  /// provider or a live binding under the same key that none of these blocks registered. Nil if there is none. Called
+  /// under the tree lock.
+  func leftBySetUp(_ new: Entry, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }
+    let key = new.key
     if let provider = provider(key.id), !provider.isFromSetUp { return provider }
     if let binding = heldBinding(key), !binding.isFromSetUp, let object = binding.object {
       Schedule.reached(.loadedToLook)

@@ -74,7 +74,7 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
-      endNow(creation, outcome)
+      endNow(creation, .made(instance))
       guard let node = provider.node, isCurrent else { return }
       if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
       guard custom == nil, !(isWeak && instance.isBox) else { return }
@@ -86,9 +86,9 @@ extension InstanceKeeper {
   func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
   /// Ends a creation. The caller holds the creation, so it is not released under the lock. Under the tree lock.
-  private func endNow(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
+  private func endNow(_ creation: SharedCreation, _ outcome: @autoclosure () -> SharedCreation.Outcome) {
     if isCurrent(creation) { self.creation = nil }
-    if creation.end(outcome) { creation.maker.read { $0.reuse(creation) } }
+    if creation.end(outcome()) { creation.maker.read { $0.reuse(creation) } }
   }
 
   /// Drops what is kept and what is being made. Threads that already wait for what is being made still get it, but

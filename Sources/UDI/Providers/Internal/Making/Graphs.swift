@@ -60,9 +60,15 @@ struct Graphs: ~Copyable {
     sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
   }
 
+  /// Whether nothing is shared.
+  var isEmpty: Bool { shared.isEmpty && sharedWithArguments.isEmpty }
+
+  /// Begins to count graphs anew, for the next outermost link.
+  mutating func restart() { (number, lastNumber) = (0, 0) }
+
   /// Releases what is shared. Keeps the memory, which the next link may use again.
   mutating func removeAll() {
-    (number, lastNumber) = (0, 0)
+    restart()
     sharedWithArguments = [:]
     shared.removeAll()
   }

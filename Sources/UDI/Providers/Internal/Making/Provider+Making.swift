@@ -2,9 +2,7 @@
 /// link, `Provider+QuickMaking.swift` does the same in less time.
 extension Provider {
   /// One run of a factory.
-  struct FactoryCall: ~Copyable {
-    /// The context that the factory gets.
-    let context: UDIContext
+  struct FactoryCall {
     let arguments: Arguments?
     /// What the thread is making.
     let resolution: Unretained<Resolution>
@@ -24,18 +22,23 @@ extension Provider {
   /// - Throws: `ProviderFailure`, or what the factory throws, on this thread or on the thread that this one waited for.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let resolution = PerThread.resolution
-    let call = FactoryCall(context: context, arguments: arguments, resolution: resolution, isFresh: isFresh)
-    if isFresh || sharing == .unique { return try make(call) { _ in } }
-    let key = try key(of: arguments)
-    guard sharing == .graph else {
+    let key: ArgumentKey?
+    switch isFresh ? .unique : sharing {
+    case .unique:
+      let call = FactoryCall(arguments: arguments, resolution: resolution, isFresh: isFresh)
+      return try make(for: context, call) { _ in }
+    case .graph:
+      key = try self.key(of: arguments)
+      if let shared = resolution.read({ $0.shared(self, key) }) { return shared }
+      return try make(for: context, FactoryCall(arguments: arguments, resolution: resolution)) { outcome in
+        if case .made(let instance) = outcome { resolution.read { $0.share(instance, self, key) } }
+      }
+    case .weak, .strong, .custom:
+      key = try self.key(of: arguments)
       // Two calls, so that the compiler specialises the function for each kind of keeper. Otherwise the benchmark
       // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
       if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
       return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
-    }
-    if let shared = resolution.read({ $0.shared(self, key) }) { return shared }
-    return try make(call) { outcome in
-      if case .made(let instance) = outcome { resolution.read { $0.share(instance, self, key) } }
     }
   }
 
@@ -65,8 +68,8 @@ extension Provider {
           return stored
         }
         let outer = resolution.read { $0.beginKeptInstance(happensOnce: creation.happensOnce) }
-        let call = FactoryCall(context: owner, arguments: arguments, resolution: resolution, isKept: true)
-        return try make(call) { outcome in
+        let call = FactoryCall(arguments: arguments, resolution: resolution, isKept: true)
+        return try make(for: owner, call) { outcome in
           keeper.end(creation, outcome)
           resolution.read { $0.circumstances = outer }
         }
@@ -76,22 +79,24 @@ extension Provider {
 
   /// Makes an instance: runs the factory, and does everything that has to be done before and after.
   ///
-  /// - Parameter conclude: Called exactly once, with the outcome, before the call's frame is removed.
+  /// - Parameters:
+  ///   - context: The context that the factory gets.
+  ///   - conclude: Called exactly once, with the outcome, before the call's frame is removed.
   private final func make(
-    _ call: borrowing FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
+    for context: UDIContext, _ call: FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
   ) throws -> Instance {
     do {
       if isIsolated, !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
       try call.resolution.read {
-        try $0.push(self, call.context, call.arguments, isShared: call.isKept, isFresh: call.isFresh)
+        try $0.push(self, context, call.arguments, isShared: call.isKept, isFresh: call.isFresh)
       }
     } catch {
       conclude(.undecided)
       throw error
     }
     do {
-      guard let instance = try make(call.context, call.arguments) else { throw ProviderFailure.returnedNil }
-      finish(call, instance, concluding: conclude)
+      guard let instance = try make(context, call.arguments) else { throw ProviderFailure.returnedNil }
+      finish(call, for: context, instance, concluding: conclude)
       return instance
     } catch {
       throw fail(call, error, concluding: conclude)
@@ -100,12 +105,13 @@ extension Provider {
 
   /// Ends a call that has made an instance.
   final func finish(
-    _ call: borrowing FactoryCall, _ instance: Instance, concluding conclude: (SharedCreation.Outcome) -> Void
+    _ call: FactoryCall, for context: UDIContext, _ instance: Instance,
+    concluding conclude: (SharedCreation.Outcome) -> Void
   ) {
-    attach(instance, to: call.context, isOwned: call.isKept && sharing != .weak)
+    attach(instance, to: context, isOwned: call.isKept && sharing != .weak)
     forgetFailure()
     if completes {
-      let completion = Resolution.Completion(self, instance, call)
+      let completion = Resolution.Completion(self, instance, context, call.arguments)
       call.resolution.read { $0.atEnd(completion) }
     }
     conclude(.made(instance))
@@ -117,7 +123,7 @@ extension Provider {
   /// - Returns: The error to throw.
   @inline(never)
   private final func fail(
-    _ call: borrowing FactoryCall, _ error: any Error, concluding conclude: (SharedCreation.Outcome) -> Void
+    _ call: FactoryCall, _ error: any Error, concluding conclude: (SharedCreation.Outcome) -> Void
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, call.arguments)

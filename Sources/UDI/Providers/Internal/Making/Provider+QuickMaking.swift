@@ -114,8 +114,8 @@ extension Provider {
     _ context: UDIContext, _ resolution: Unretained<Resolution>, _ found: Dependency
   ) {
     guard let form = StoredForm.of(found, as: Dependency.self), form.isComplete else {
-      let call = FactoryCall(context: context, arguments: nil, resolution: resolution)
-      return finish(call, Instance(found)) { outcome in
+      let call = FactoryCall(arguments: nil, resolution: resolution)
+      return finish(call, for: context, Instance(found)) { outcome in
         guard kind == .graphProvider, case .made(let instance) = outcome else { return }
         resolution.read { $0.share(instance, self, nil) }
       }

@@ -104,11 +104,11 @@ final class Resolution {
     /// The circumstances in which the instance was made.
     fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
 
-    init(_ provider: Provider, _ instance: Instance, _ call: borrowing Provider.FactoryCall) {
+    init(_ provider: Provider, _ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
       self.provider = provider
       self.instance = instance
-      context = call.context
-      arguments = call.arguments.map { KeptArguments($0) }
+      self.context = context
+      self.arguments = arguments.map { KeptArguments($0) }
     }
   }
 }
@@ -211,6 +211,9 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
+    // Mostly nothing is shared. Without this, "the same by a scope: register 3, make 3, link 2, end it" would take 2 %
+    // longer.
+    if unsafe graphs.isEmpty { return unsafe graphs.restart() }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
     _ = consume called

@@ -86,10 +86,10 @@ final class SharedCreation: @unchecked Sendable {
   ///
   /// - Returns: Whether no thread has waited, so that only the caller still refers to the creation.
   @discardableResult
-  func end(_ outcome: Outcome) -> Bool {
+  func end(_ outcome: @autoclosure () -> Outcome) -> Bool {
     hasEnded = true
     guard let gate else { return true }
-    self.outcome = outcome
+    self.outcome = outcome()
     gate.open()
     return false
   }
