@@ -39,7 +39,7 @@ final class InstalledModule: @unchecked Sendable {
     return instance === new.instance
   }
 
-  /// Whether it was an instance that has died, so that no module can be the same. Under the tree lock.
+  /// Whether the module was an instance that has died: no module can be the same as that. Under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard value == nil, !isAnyOfType else { return false }
     guard let instance else { return true }

@@ -171,7 +171,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   }
 }
 
-/// An `ArgumentPack` with any types.
+/// An `ArgumentPack` of any types.
 @usableFromInline
 protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.

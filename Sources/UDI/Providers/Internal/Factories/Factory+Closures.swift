@@ -1,8 +1,8 @@
 /// Makes factories, which do not know any types, from the typed closures that the verbs are given.
 extension Factory {
-  // Some parameters are `__shared`, because an initialiser would otherwise retain them once more. Saves a twentieth of
-  // the instructions of a registration in the benchmark "register 16 in a new context, each". The compiler (Swift 6.3)
-  // crashes if the parameters are `borrowing`.
+  // Some parameters are `__shared`, because an initialiser would otherwise retain them once more. This saves a
+  // twentieth of the instructions of a registration in the benchmark "register 16 in a new context, each". The compiler
+  // (Swift 6.3) crashes if the parameters are `borrowing`.
 
   /// A factory that needs no context.
   ///

@@ -8,7 +8,7 @@ final class Factory: Provider, @unchecked Sendable {
   private let function: FactoryFunction?
   private let special: Special?
 
-  /// What only few factories need.
+  /// What only a few factories need.
   private final class Special {
     /// The function and the completion, if they belong to an actor and only that actor may release them. Otherwise they
     /// are in `Factory.function` and `complete`.

@@ -4,7 +4,7 @@ protocol InstanceKeeper: AnyObject {
   var provider: Provider { get }
   /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { get }
-  /// The instance. Under the tree lock.
+  /// The instance that is kept. Under the tree lock.
   var kept: InstanceEntry? { get }
   /// The instance that is being made. Under the tree lock.
   var creation: SharedCreation? { get set }

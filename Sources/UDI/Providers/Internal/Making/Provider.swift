@@ -50,7 +50,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The outcome that goes with `lastFailure`. It can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
-  /// What only few providers are registered with.
+  /// What only a few providers are registered with.
   private final class Options: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
@@ -63,7 +63,7 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// What only few providers get later. Under the tree lock.
+  /// What only a few providers get after they have been registered. Under the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
     var caches = InstanceCaches()
@@ -223,7 +223,7 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if sharing == .graph, isSimpleFactory { kind = .graphProvider }
-    // If it keeps an instance already, that enters the context as well.
+    // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking
     if hasMade {
       shown?.node = node

@@ -10,8 +10,8 @@ enum ProviderFailure: Error {
   /// The lookup is for a `Sendable` type, but what it found was registered as something that is not `Sendable`.
   case notSendable
   case arguments(wanted: [Any.Type], given: [Any.Type])
-  /// Some arguments are not `Hashable`, so that what is kept for them could not be distinguished; with the types of
-  /// these arguments.
+  /// Some arguments are not `Hashable`, so an instance that is kept for them could not be told from others; with the
+  /// types of these arguments.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
   /// The lookup found nothing of the type that was asked for.

@@ -294,7 +294,7 @@ extension Resolution {
 extension Resolution {
   /// Begins to make an instance that is kept, in a graph of its own: what is made for that instance is shared only
   /// among its own parts. The instance must not get what the link has made before, because that might depend on the
-  /// context that asks, which might end before the instance does.
+  /// context that asks, and this context might end before the instance does.
   ///
   /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
   /// - Returns: What the caller restores afterwards.

@@ -2,7 +2,7 @@
 /// that instance only.
 ///
 /// Also a set-up block that is running, a module that is being installed, and a user's storage that is being reset or
-/// is storing an instance: other threads wait for these, although they make nothing.
+/// is storing an instance: other threads wait for these in the same way, although no instance is being made.
 final class SharedCreation: @unchecked Sendable {
   // Unchecked: what is mutable is guarded by the tree lock.
 
