@@ -14,7 +14,7 @@ struct LinkRequest: Sendable {
     site = CallSite(fileID, line)
   }
 
-  /// Stops the program, also in release builds, if something that is not `Sendable` is used off the main actor. The
+  /// Stops the program, even in release builds, if something that is not `Sendable` is used off the main actor. The
   /// compiler does not check on which actor a property wrapper uses the object that it is in.
   @inlinable
   @inline(__always)

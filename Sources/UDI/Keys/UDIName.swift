@@ -168,8 +168,8 @@ extension UDIName: CustomStringConvertible {
   }
 }
 
-/// The value of a name, if it is not a string. It is stored behind a reference to keep names small, because most
-/// lookups have none.
+/// The value of a name that is not a string. It is stored behind a reference to keep `UDIName` small, because most
+/// lookups pass no name.
 final class NameBox: Hashable, @unchecked Sendable {
   // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` does, the comment there
   // says why this is safe.

@@ -11,7 +11,8 @@ extension UDIAttachment {
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
     return Tree.change { garbage in
-      // This is read under the lock, so that the object is attached elsewhere either before or after the whole bind.
+      // This is read under the lock. So if another thread attaches the object elsewhere, it does so either before or
+      // after the whole bind.
       let target: UDIContext
       switch context.map(State.attached) ?? state {
       case .attached(let context): target = context

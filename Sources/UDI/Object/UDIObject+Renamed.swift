@@ -7,27 +7,27 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? { nil }
 
-  /// Unavailable: objects have `linkInLine`, also with arguments.
+  /// Unavailable: on objects, use `linkInLine`, which takes arguments, too.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: objects have `linkInLine`, also for a fresh instance.
+  /// Unavailable: on objects, use `linkInLine`, which takes `fresh`, too.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? { nil }
 
-  /// Unavailable: objects have `linkInLine`, also for a fresh instance with arguments.
+  /// Unavailable: on objects, use `linkInLine`, which takes `fresh` and arguments, too.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: objects have `linkInLine`, also by key.
+  /// Unavailable: on objects, use `linkInLine`, which takes a key, too.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

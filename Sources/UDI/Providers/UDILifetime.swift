@@ -27,9 +27,9 @@ public struct UDILifetime: Sendable {
   public enum Storage: Sendable {
     /// The context owns the instances until it is reset or goes away.
     case strong
-    /// Each instance is kept as long as somebody outside holds it.
+    /// Each instance is kept for as long as something else holds it.
     case weak
-    /// Storages of your own decide how the instances are kept. The closure is called to make one storage for each
+    /// Your own storage decides how instances are kept. The closure is called to make one storage for each
     /// provider and set of arguments.
     case custom(@Sendable () -> any UDIStorage)
   }

@@ -368,7 +368,7 @@ extension UDIRegistration {
     }
     switch answer {
     case .object(let object): return object as? Dependency
-    // `give` relies on `answer` to have returned the object if the graph shares one already.
+    // `UDIContext.give` relies on `answer` having already returned the object if the graph shares one.
     case .provided where entry is Provider: return context?.give(entry, Dependency.self, reach, .local)
     default: return bound
     }

@@ -50,8 +50,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // This does not use `tablePointer`: taking an address through which something can be changed counts as a change,
-      // and several threads may read at the same time.
+      // This does not use `tablePointer`: taking a mutable pointer counts as a modification, and several threads may
+      // read at the same time.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -75,8 +75,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let key: Key
     var entry: WeakEntry
 
-    /// The table itself spreads the hashes. So the `hashValue` of a key may be a simple one that is fast to compute,
-    /// unless somebody could choose keys that collide.
+    /// The table itself spreads the hashes, so a key's `hashValue` may be simple and fast to compute, unless somebody
+    /// could choose keys that collide.
     @inline(__always)
     static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
   }

@@ -1,4 +1,4 @@
-/// All trees of the process: the lock that every change to a tree takes, and what all trees share.
+/// All the trees in the process: the lock that every change to a tree takes, and what all trees share.
 ///
 /// # The concurrency model
 ///
@@ -116,7 +116,7 @@ enum Tree {
     unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
   }
 
-  /// Runs `body`, which makes a part of a change; watchers are notified of this part as a change of the given kind.
+  /// Runs `body`, which is part of a larger change, and notifies watchers of that part as a change of the given kind.
   @inline(__always)
   static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
     let outer = unsafe changeKind

@@ -304,8 +304,8 @@ extension BindingAudit.Subject {
     reach = .anywhere
   }
 
-  /// Adds a note, unless one of the last few notes says the same. So an object that is bound again and again is
-  /// recorded only once.
+  /// Adds a note, unless one of the last few notes says the same. That way, an object that is bound again and
+  /// again is recorded only once.
   fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
     if wasThereBefore { return }
     let id = context.map { ObjectIdentifier($0) }

@@ -9,7 +9,7 @@ func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0
 /// A path, as messages spell it: the tags, from the root down.
 func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separator: " / ") }
 
-/// The same in quotes.
+/// The same, in quotes.
 package func quoted(_ tags: [String]) -> String { "\"\(describePath(tags))\"" }
 
 /// A user's text, as messages spell it. The text may contain anything, so this escapes control characters, and

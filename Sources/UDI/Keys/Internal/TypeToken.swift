@@ -31,8 +31,8 @@ struct TypeToken {
   /// The id of the type's key without a name.
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
-  /// Whether this is exactly the type that bindings under its key are normally stored as (`TypeIdentity.metatype`). If
-  /// so, the recorded words of these bindings can be used without a cast.
+  /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are
+  /// normally stored as that type, so their recorded words can be used without a cast.
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
   /// Whether every value of the type consists of at most three words, of which the first is a reference to a class

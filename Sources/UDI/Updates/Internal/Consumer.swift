@@ -11,7 +11,7 @@ final class Consumer<Dependency> {
   /// The object that the consumer was given last, if it was given an object. This reference does not keep the object
   /// alive.
   private weak var lastObject: AnyObject?
-  /// Whether the last answer was that there is no dependency.
+  /// Whether the last answer was that there was no dependency.
   private var wasNothing = false
 
   /// - Parameter context: The context where lookups begin. If it is gone, there is nothing to wait for.

@@ -49,7 +49,7 @@ enum RankedChildren {
       let other = (rank: rankOf(child), node: child)
       self = .few(other.rank < rank ? [other, new] : [new, other])
     case .few(var children):
-      // Taken out of the enum, so that the array is changed in place.
+      // The array is taken out of the enum first, so that it is changed in place and not copied.
       self = .none
       if children.count == RankedBlocks.limit {
         var blocks = RankedBlocks(children)

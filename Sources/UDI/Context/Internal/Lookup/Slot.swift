@@ -20,8 +20,9 @@ struct Slot: CompactTableElement {
   var children: RankedChildren
   var state: State
 
-  /// What a lookup from the node finds, or that there is no slot. If any part of this changes, the slots above are
-  /// updated: if only the depths were compared, a slot above could keep a `best` that has been freed.
+  /// The answer to a lookup from the node, or `absent` if the node has no slot. Whenever any part of this changes, the
+  /// slots above are updated. It would not be enough to compare the depths: a slot above could keep a `best` that has
+  /// been freed.
   struct State: Equatable {
     // Two words and no optionals, so that a change is passed in registers. Otherwise, the benchmark "bind a fresh key
     // at depth 4" would take 4 % longer.

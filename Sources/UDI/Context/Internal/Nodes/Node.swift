@@ -1,8 +1,8 @@
 /// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
 ///
 /// A node is not an object: references to it would have to be counted, and this would be most of the work of a lookup.
-/// Nor are nodes the contexts themselves: a lookup would retain them under a lock, and the release, under the same
-/// lock, could be the last one.
+/// Contexts cannot serve as nodes either: a lookup would have to retain a context under a lock, and the release that
+/// follows under the same lock could be the last one.
 ///
 /// The memory is valid as long as somebody can refer to it: its context frees it only after every reference to it has
 /// been cleared under the lock that guards this reference (see `Tree.swift`). So if a node is read under the lock that
@@ -59,10 +59,10 @@ struct Node: Hashable, @unchecked Sendable {
     var hasLostParent = false
     /// Whether somebody wants to know when answers change here.
     var isWatched = false
-    /// The bindings of the context. The slots point at the bindings in this dictionary.
+    /// The bindings of the context. The slots point to the bindings in this dictionary.
     ///
     /// The dictionary does not retain its keys. A key is kept alive by the binding under it (`HeldKey`) or, during a
-    /// search, by the caller. So do not use a key from the dictionary where the tree lock is not held.
+    /// search, by the caller. So do not use a key from the dictionary unless the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. The slots point at them and at the instances that they made.
     var providers = CompactTable<ProviderEntry>()
@@ -78,9 +78,9 @@ struct Node: Hashable, @unchecked Sendable {
     var heldContext: UDIContext?
     /// What only a few contexts have; nil while this one has none of it.
     private(set) var extras: NodeExtras?
-    /// The node's context, held weakly, for a node without a parent: a parent would hold the context. It is set only
-    /// when it is needed (`ContextNoting`), because a weak reference costs memory, and makes every later retain of the
-    /// context slower.
+    /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
+    /// holds the context.) It is set only when it is needed (`ContextNoting`), because a weak reference costs memory
+    /// and makes every later retain of the context slower.
     weak var rootContext: UDIContext?
 
     // These come last, because changes to siblings write them.

@@ -31,8 +31,9 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // Writes in the same way as a lookup writes what is bound. The way below looks up the metadata of the type's
-    // optional: without this shortcut, the benchmark ".context with one argument, already made" would take longer.
+    // A shortcut: the instance is written directly, as a lookup writes a bound instance. The general path below looks
+    // up the metadata of the type's optional, so the benchmark ".context with one argument, already made" would take
+    // longer.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true

@@ -12,7 +12,8 @@ class Provider: Entry, @unchecked Sendable {
   // The small properties come first, directly after the last property of `Entry`: the figure "registered, bytes a type"
   // of `Benchmarks/cost` counts each word.
 
-  /// Whether the type of what it makes is exactly the type that lookups for its key normally name.
+  /// Whether `madeType` is exactly the type that is recorded for the key, and not another type with the same name
+  /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
@@ -125,7 +126,8 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether an instance that it made without arguments is kept weakly, and not strongly. Under the tree lock.
+  /// Whether the provider keeps an instance, which it made without arguments, weakly rather than strongly. Under the
+  /// tree lock.
   ///
   /// - Returns: Nil if the provider does not keep the instance, or no longer does.
   func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {

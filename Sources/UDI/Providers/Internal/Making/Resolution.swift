@@ -46,7 +46,7 @@ final class Resolution {
   @exclusivity(unchecked) private var hasRemains = false
 
   #if DEBUG
-    /// The number of steps that lookups on this thread have taken on their way to set-up blocks, for tests.
+    /// Used by tests: the number of steps that lookups on this thread have taken on their way to set-up blocks.
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
@@ -211,8 +211,8 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Mostly nothing is shared. Without this, "the same by a scope: register 3, make 3, link 2, end it" would take 2 %
-    // longer.
+    // Mostly nothing is shared. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2, end
+    // it" would take 2 % longer.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
