@@ -10,7 +10,8 @@ struct Sighting {
   let instanceType: Any.Type?
   /// The object, if it is alive. It is kept alive by the garbage that the initialiser received.
   let object: Unretained<AnyObject>?
-  /// The provider, if this is a sighting of a provider or of an instance that it keeps. `failure` says how the provider's factory failed the last time.
+  /// The provider, if this is a sighting of a provider or of an instance that it keeps. `failure` says how the
+  /// provider's factory failed the last time.
   private(set) var provider: Provider?
   private(set) var failure: FactoryFailure?
   /// When the binding was found dead, replaced or withdrawn, if there is a record of it. `endedBy` is the call that

@@ -1,0 +1,55 @@
+/// The instances that a provider keeps: by itself, or in its caches.
+extension Provider {
+  /// The cache for a set of arguments; made if there is none.
+  final func cache(for arguments: ArgumentKey?) -> InstanceCache {
+    // Two things must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
+    // which makes the user's storage.
+    var compared: [InstanceCache] = []
+    var new: InstanceCache?
+    while true {
+      let candidates = Tree.change { garbage -> [InstanceCache]? in
+        let present = caches.find(arguments?.digest ?? 0)
+        guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
+        caches.add(new, &garbage)
+        return nil
+      }
+      guard let candidates else {
+        let added = unsafe new.unsafelyUnwrapped
+        if added.custom != nil { sweepStorages(sparing: added) }
+        return added
+      }
+      if let found = candidates.first(where: { $0.arguments == arguments }) { return found }
+      compared = candidates
+      if new == nil { new = InstanceCache(self, arguments) }
+    }
+  }
+
+  /// Discards caches whose storages no longer keep anything. The storages are asked with no lock held.
+  private final func sweepStorages(sparing new: InstanceCache) {
+    let candidates = Tree.change { _ in caches.beginSweep() }
+    if candidates.isEmpty { return }
+    let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
+    Tree.change { garbage in caches.endSweep(empty, &garbage) }
+  }
+
+  /// Drops everything that is kept or being made. Under the tree lock.
+  ///
+  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
+    _ = dropKept(&garbage)
+    guard hasCaches else { return [] }
+    // The caches themselves stay, because another thread might be about to use one.
+    return Array(caches.all).compactMap { $0.dropKept(&garbage) }
+  }
+
+  /// The user's storages. Under the tree lock.
+  final var storages: [any UDIStorage] { hasCaches ? caches.all.compactMap(\.custom?.storage) : [] }
+
+  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree
+  /// lock.
+  final func forEachOwned(_ body: (AnyObject) -> Void) {
+    if let owned = shown?.owned { body(owned) }
+    guard hasCaches else { return }
+    for cache in caches.all { if let owned = cache.kept?.owned { body(owned) } }
+  }
+}
