@@ -17,6 +17,8 @@
 /// private to different files, or if their generic arguments differ. For private and local types, the spelling is
 /// reliable only within one process; another process may spell them differently. `Sendable` and other marker protocols
 /// leave no trace at run time: `any P` and `any P & Sendable` are the same key.
+/// If a module is linked into two images of a process, each image has protocols of its own. They are different keys,
+/// although they are spelt in the same way.
 public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?

@@ -1,6 +1,7 @@
 import Synchronization
 
 /// The result of `String(reflecting:)` for a type, interned: there is one instance for each distinct string, for ever.
+/// The string of a protocol type is not compared (`TypeMetadata.hasTextOfItsOwn`).
 ///
 /// The types of a program are limited in number, so nothing here is freed.
 ///

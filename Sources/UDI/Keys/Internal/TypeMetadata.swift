@@ -34,7 +34,8 @@ struct TypeMetadata {
   /// Whether no other type has the same text as this one. False if that is not known.
   ///
   /// The runtime makes one description for each set of protocols, and the text names all of them. So a composition of
-  /// protocols alone has a text of its own. A composition with a class might not: the class can be generic, and the
-  /// text of a generic type does not always distinguish all its arguments (`TypeIdentity.metatype`).
+  /// protocols alone has a text of its own, as long as no protocol is linked into two images of the process. A
+  /// composition with a class might not: the class can be generic, and the text of a generic type does not always
+  /// distinguish all its arguments (`TypeIdentity.metatype`).
   var hasTextOfItsOwn: Bool { protocolFlags.map { $0 & 1 << 30 == 0 } ?? false }
 }
