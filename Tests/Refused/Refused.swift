@@ -204,10 +204,10 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached: break
-  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .notSendable: break
+  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
   case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break
   @unknown default: break
   }
@@ -216,11 +216,6 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
 // Mistakes with factories, wrappers and attachments.
 
 final class Gear: Sendable {}
-func load() async -> Gear { Gear() }
-nonisolated func factories(_ context: UDIContext) {
-  context.register(Gear.self) { await load() }  // refused: a factory cannot be asynchronous
-  context.register(Gear.self) { _ in await load() }  // refused: a factory cannot be asynchronous
-}
 
 final class NoObject {
   @Linked var service: Gear?  // refused: requires that 'NoObject' conform to 'UDIObject'

@@ -8,9 +8,10 @@
 final class ActorOwned<Value>: @unchecked Sendable {
   // Unchecked: the value is used only on the actor. Whoever reads it makes sure of that.
   private var content: Value?
-  private let actor: any Actor
+  /// Nil if the value may be released anywhere.
+  private let actor: (any Actor)?
 
-  init(_ value: consuming Value, by actor: any Actor) {
+  init(_ value: consuming Value, by actor: (any Actor)?) {
     content = value
     self.actor = actor
   }
@@ -24,12 +25,12 @@ final class ActorOwned<Value>: @unchecked Sendable {
   @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
-    guard let content = content.take() else { return }
+    guard let actor, let content = content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
     // The value is handed over, so that this thread never holds the last reference to it. The carrier is empty when it
     // dies.
     let carrier = ActorOwned(consume content, by: actor)
-    Task.detached { await carrier.empty(on: carrier.actor) }
+    Task.detached { await carrier.empty(on: actor) }
   }
 
   private func empty(on actor: isolated any Actor) { content = nil }

@@ -14,7 +14,8 @@ package enum Schedule {
     /// held, so a hook must not use the tree. The hook may release all other references to the object; then the library
     /// holds the last one.
     case loadedToLook
-    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage.
+    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or
+    /// the task waits for another task, which is making an instance.
     case waits
     /// A lookup upwards goes on from a context to its parent. Both contexts' locks are held.
     case climbing

@@ -109,6 +109,14 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
+  /// Finds, for `obtain`, what a lookup can write to memory at once.
+  func findPresent<Dependency>(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    in found: UnsafeMutablePointer<Dependency?>
+  ) {
+    _ = unsafe answer(type, name, reach, search, into: UnsafeMutableRawPointer(found))
+  }
+
   /// What the tree answers, after running the set-up blocks that have to run first.
   func answer(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,

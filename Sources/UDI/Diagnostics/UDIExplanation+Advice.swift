@@ -45,6 +45,11 @@ extension UDIExplanation {
       it. If it can be made anywhere, register it in a nonisolated function: a closure that is written in an actor's \
       code belongs to that actor.
       """
+    case .asynchronous:
+      """
+      Await `obtain`, which makes it. So that lookups that cannot wait find it, register it as `.context`, and await \
+      `warmUp` when the program starts.
+      """
     case .notSendable:
       """
       Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \

@@ -66,6 +66,8 @@ extension UDIExplanation: CustomStringConvertible {
         + "be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
+    case .asynchronous:
+      "The factory of \(key) is asynchronous, and nothing that it made is kept. This lookup could not wait."
     case .notSendable: "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "

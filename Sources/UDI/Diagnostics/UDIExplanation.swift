@@ -50,6 +50,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// The provider's factory belongs to an actor, and the lookup ran elsewhere. The associated value is the actor's
     /// name.
     case isolatedElsewhere(String)
+    /// The provider's factory is asynchronous, and nothing that it made is kept. Only `obtain` can make an instance.
+    case asynchronous
     /// The dependency is registered as a type that is not `Sendable`, but the lookup is for a `Sendable` type.
     case notSendable
     /// The factory may run anywhere and therefore takes a `Sendable` argument, but the argument that was given might

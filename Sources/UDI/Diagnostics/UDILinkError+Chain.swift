@@ -58,11 +58,21 @@ extension UDILinkError.Step {
   }
 }
 
+extension UDILinkError {
+  /// Whether the dependency itself is missing, so that a parameter that may be missing is nil. False if a provider
+  /// could not make it.
+  var isAbsence: Bool {
+    if case .factoryReturnedNil = explanation.cause { return chain.count == 1 }
+    return chain.count == 1 && explanation.failedProvider == nil
+  }
+}
+
 extension UDIExplanation {
   /// The provider that the lookup found, but that provided no instance.
   fileprivate var failedProvider: Finding? {
     switch cause {
-    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .factoryReturnedNil, .failed, .cycle,
+    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .factoryReturnedNil, .failed,
+      .cycle,
       .notConvertible, .notSendable, .argumentNotSendable:
       contexts.lazy.flatMap(\.findings).first { finding in
         (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name

@@ -41,48 +41,44 @@ extension UDIContext {
     try await obtain(type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 
+  /// Looks up a dependency that must be there, by its key; see ``obtain(_:named:search:)``.
+  ///
+  /// - Parameters:
+  ///   - key: The key it is registered under.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) async throws -> Dependency {
+    try await obtain(Dependency.self, key.name, search, nil)
+  }
+
   nonisolated(nonsending) func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
   ) async throws -> Dependency {
-    var error: any Error
-    do { return try get(type, name, search, arguments) } catch let thrown { error = thrown }
-    // Each actor is tried only once. There can be several, because the provider might be replaced in the meantime by
-    // one that belongs to another actor.
-    var tried: [any Actor] = []
-    while let actor = actorThatMayGive(after: error, type, search), !tried.contains(where: { $0 === actor }) {
-      tried.append(actor)
-      do { return try await get(type, name, search, arguments, on: actor) } catch let thrown { error = thrown }
-    }
-    throw explained(error, type, name, .anywhere, search)
+    if arguments == nil, let found = present(type, name, .anywhere, search) { return found }
+    return try await obtainAtLength(type, name, .anywhere, search, arguments)
   }
 
-  /// The actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if set-up
-  /// blocks have to run there. Nil if there is no such actor.
-  private func actorThatMayGive(after error: any Error, _ type: Any.Type, _ search: UDISearch?) -> (any Actor)? {
-    switch error as? ProviderFailure {
-    case .isolatedElsewhere(let isolation): isolation.actor
-    case .nothing where !MainActorCheck.isOnMainActor && withNode({ $0.mustRunSetUps(search) }): MainActor.shared
-    default: nil
-    }
+  /// Finds what is there already and can be written without a cast.
+  private func present<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    unsafe findPresent(type, name, reach, search, in: &found)
+    return found
   }
 
-  private func get<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
-  ) throws -> Dependency {
-    defer { withExtendedLifetime(arguments) {} }
-    return try provided(type, name, .anywhere, search, arguments?.arguments)
-  }
-
-  /// Looks up on a given actor. Meanwhile the thread remembers the actor, so that factories of that actor may run.
-  private func get<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?,
-    on actor: isolated any Actor
-  ) throws -> Dependency {
-    let resolution = PerThread.resolution.object
-    let outer = resolution.actor
-    resolution.actor = actor
-    defer { resolution.actor = outer }
-    return try get(type, name, search, arguments)
+  nonisolated(nonsending) private func obtainAtLength<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?
+  ) async throws -> Dependency {
+    let instance = try await Obtaining(
+      context: self, type: type, name: name, reach: reach, search: search, arguments: arguments
+    ).run()
+    // `run` returns an instance of exactly this type.
+    return unsafe instance.value(as: type, isExact: true).unsafelyUnwrapped
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -92,7 +88,13 @@ extension UDIContext {
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search)
+    try await obtainOnMainActor(type, name, search, nil)
+  }
+
+  /// The same as ``obtain(_:search:)`` for a type that is not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) async throws -> Dependency {
+    try await obtainOnMainActor(Dependency.self, key.name, search, nil)
   }
 
   /// The same as ``obtain(_:named:search:with:_:)`` for a type or arguments that are not `Sendable`, on the main actor.
@@ -101,6 +103,15 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more))
+    try await obtainOnMainActor(
+      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
+  }
+
+  @MainActor
+  func obtainOnMainActor<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
+  ) async throws -> Dependency {
+    if arguments == nil, let found = present(type, name, .mainActor, search) { return found }
+    return try await obtainAtLength(type, name, .mainActor, search, arguments)
   }
 }

@@ -124,50 +124,6 @@ extension UDIContext {
   }
 }
 
-// MARK: - Mistakes
-
-extension UDIContext {
-  /// Unavailable, because a factory must be synchronous.
-  ///
-  /// - Parameters:
-  ///   - type: The type to register it under.
-  ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept.
-  ///   - metadata: Any value by which to find the registration.
-  ///   - factory: Makes an instance.
-  /// - Returns: Nothing.
-  @available(
-    *, unavailable, message: "a factory cannot be asynchronous: make the instance with `await` first, and `provide` it"
-  )
-  @discardableResult
-  public func register<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, _ factory: @escaping @Sendable (UDIContext) async throws -> Dependency?
-  ) -> UDIRegistration<Dependency> {
-    preconditionFailure("unavailable")
-  }
-
-  /// Unavailable, because a factory must be synchronous.
-  ///
-  /// - Parameters:
-  ///   - type: The type to register it under.
-  ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept.
-  ///   - metadata: Any value by which to find the registration.
-  ///   - factory: Makes an instance.
-  /// - Returns: Nothing.
-  @available(
-    *, unavailable, message: "a factory cannot be asynchronous: make the instance with `await` first, and `provide` it"
-  )
-  @discardableResult
-  public func register<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, _ factory: @escaping @Sendable () async throws -> Dependency?
-  ) -> UDIRegistration<Dependency> {
-    preconditionFailure("unavailable")
-  }
-}
-
 extension UDIContext {
   /// Registers a factory, for all forms of `register`.
   func register<Dependency>(_ factory: Factory) -> UDIRegistration<Dependency> { .of(add(factory), factory.reach) }

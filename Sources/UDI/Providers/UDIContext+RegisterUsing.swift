@@ -122,10 +122,15 @@ extension UDIContext {
     _ type: Parameter.Type, at position: Int, _ reach: Reach
   ) throws -> Parameter {
     // `isOptional` is checked first, because it is fast: the cast searches all conformances in the program.
-    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type,
-      let found = optional.lookUp(from: self, reach) as? Parameter
-    {
-      return found
+    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
+      let misses = PerThread.resolution.read { unsafe $0.asyncMisses }
+      if let found = optional.lookUp(from: self, reach) as? Parameter {
+        // If an asynchronous factory can still make it, it is not missing.
+        if PerThread.resolution.read({ unsafe $0.asyncMisses }) == misses { return found }
+        do { return try optional.require(from: self, reach) as? Parameter ?? found } catch let missing as UDILinkError {
+          throw missing.asked(asParameter: position)
+        }
+      }
     }
     do { return try lookUpOrThrow(type, nil, reach, nil) } catch let missing as UDILinkError {
       throw missing.asked(asParameter: position)
@@ -134,12 +139,21 @@ extension UDIContext {
 }
 
 /// An optional, as the type of a parameter that may be missing.
-private protocol OptionalParameter {
+protocol OptionalParameter: SendableMetatype {
+  static var wrapped: Any.Type { get }
+  /// An instance of the wrapped type, or nil, as the optional.
+  static func wrap(_ instance: Instance?) -> Self
   static func lookUp(from context: UDIContext, _ reach: Reach) -> Self
+  static func require(from context: UDIContext, _ reach: Reach) throws -> Self
 }
 
 extension Optional: OptionalParameter {
-  fileprivate static func lookUp(from context: UDIContext, _ reach: Reach) -> Wrapped? {
+  static var wrapped: Any.Type { Wrapped.self }
+  static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
+  static func lookUp(from context: UDIContext, _ reach: Reach) -> Wrapped? {
     context.lookUp(Wrapped.self, nil, reach, nil)
+  }
+  static func require(from context: UDIContext, _ reach: Reach) throws -> Wrapped? {
+    try context.lookUpOrThrow(Wrapped.self, nil, reach, nil)
   }
 }

@@ -39,6 +39,22 @@ extension UDIObject {
       type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 
+  /// Looks up a dependency that must be there, by its key; see ``UDIContext/obtain(_:search:)``.
+  ///
+  /// - Parameters:
+  ///   - key: The key it is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first match in search order, whether it is bound, kept or made now.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await obtain(Dependency.self, key.name, search, nil, CallSite(fileID, line))
+  }
+
   nonisolated(nonsending) private func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?, _ site: CallSite
   ) async throws -> Dependency {
@@ -58,7 +74,15 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+    try await obtainOnMainActor(type, name, search, nil, CallSite(fileID, line))
+  }
+
+  /// The same as ``obtain(_:search:fileID:line:)`` for a type that is not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func obtain<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await obtainOnMainActor(Dependency.self, key.name, search, nil, CallSite(fileID, line))
   }
 
   /// The same as ``obtain(_:named:search:fileID:line:with:_:)`` for a type or arguments that are not `Sendable`, on the
@@ -68,6 +92,19 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try require(type, named: name, search: search, fileID: fileID, line: line, with: argument, repeat each more)
+    try await obtainOnMainActor(
+      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
+  }
+
+  @MainActor
+  private func obtainOnMainActor<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?, _ site: CallSite
+  ) async throws -> Dependency {
+    guard let context = context(for: type, name, site, "obtain") else {
+      throw _attachedContext.goneError(type, name, search, Asker(self, site))
+    }
+    do { return try await context.obtainOnMainActor(type, name, search, arguments) } catch {
+      throw _attachedContext.explained(error, Asker(self, site))
+    }
   }
 }

@@ -70,6 +70,7 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
+    case .asynchronous: .asynchronous
     case .notSendable: .notSendable
     case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
@@ -84,6 +85,13 @@ extension Provider {
   final func isCycle(_ error: any Error) -> Bool {
     if case .cycle? = error as? ProviderFailure { return true }
     if case .cycle? = (error as? UDILinkError)?.cause { return true }
+    return false
+  }
+
+  /// Whether an error says that something is missing that `obtain` would make.
+  final func needsObtain(_ error: any Error) -> Bool {
+    if case .asynchronous? = error as? ProviderFailure { return true }
+    if case .asynchronous? = (error as? UDILinkError)?.cause { return true }
     return false
   }
 

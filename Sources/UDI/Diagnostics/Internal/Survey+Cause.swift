@@ -58,6 +58,7 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
+    if provider.isAsynchronous { return .asynchronous }
     if !provider.isolation.isHere { return .isolatedElsewhere(provider.isolation.name) }
     switch place.sighting.failure?.reason {
     case .threw(let message): return .failed(.init(place), message: message)

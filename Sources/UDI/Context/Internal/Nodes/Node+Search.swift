@@ -87,7 +87,7 @@ extension Node {
     return shared.search.looks.above || isHandedToFactory
   }
 
-  /// Whether this thread runs a factory that was given this node's context.
+  /// Whether this thread or task runs a factory that was given this node's context.
   var isHandedToFactory: Bool {
     PerThread.prepare()
     return isHandedToFactoryUnchecked
@@ -97,6 +97,6 @@ extension Node {
   /// children: `adopt` has made the thread key for them.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
-    PerThread.presentResolution?.read { $0.hasHanded(self) } ?? false
+    PerThread.presentResolution?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
   }
 }

@@ -110,6 +110,12 @@ struct Isolation: Sendable {
     return { owned.value($0) }
   }
 
+  /// Wraps a closure that belongs to the actor, so that it is released on the actor: it might hold something that is
+  /// not `Sendable`.
+  func owned<Closure>(_ closure: Closure) -> ActorOwned<Closure> {
+    ActorOwned(closure, by: actor)
+  }
+
   /// The actor's name in messages.
   var name: String { actor.map(Self.describe) ?? "no actor" }
 

@@ -35,8 +35,19 @@ final class Alias: Provider, @unchecked Sendable {
       return present
     }
     let original: Instance?
-    do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch { throw passOn(error) }
-    guard let instance = original else { return nil }
+    do { original = try target.obtain(context, arguments, isFresh: isFresh) } catch {
+      if case ProviderFailure.asynchronous(let unmade) = error {
+        throw ProviderFailure.asynchronous(unmade.asked(through: self))
+      }
+      throw passOn(error)
+    }
+    return try original.map { try serve($0, arguments) }
+  }
+
+  /// Serves an instance of the target as this alias's type.
+  ///
+  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`.
+  func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
     if let present = converted(from: instance) { return present }
     // Checked only now: what was converted earlier may be handed out anywhere.
     if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }

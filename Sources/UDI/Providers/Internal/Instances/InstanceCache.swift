@@ -8,6 +8,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   let custom: CustomStorage?
   private(set) var kept: InstanceEntry?
   var creation: SharedCreation?
+  var asyncCreation: AsyncCreation?
   private(set) var isDiscarded = false
 
   /// Do not call this under a lock: it calls user code, which makes the storage.
@@ -34,7 +35,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   func discard() { isDiscarded = true }
 
   /// Whether nothing is being made or stored. Under the tree lock.
-  var isAtRest: Bool { creation == nil && custom?.storing == nil }
+  var isAtRest: Bool { creation == nil && asyncCreation == nil && custom?.storing == nil }
 
   /// Whether something is kept or being made, as far as that is known without asking a user's storage. Under the tree
   /// lock.

@@ -1,6 +1,6 @@
 /// What keeps an instance that was made. That is the provider itself, or an `InstanceCache` if there are arguments or
 /// if the instance goes into a user's storage.
-protocol InstanceKeeper: AnyObject {
+protocol InstanceKeeper: AsyncKeeper {
   var provider: Provider { get }
   /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { get }
@@ -8,6 +8,8 @@ protocol InstanceKeeper: AnyObject {
   var kept: InstanceEntry? { get }
   /// The instance that is being made. Under the tree lock.
   var creation: SharedCreation? { get set }
+  /// The instance that an asynchronous factory is making. Under the tree lock.
+  var asyncCreation: AsyncCreation? { get set }
   /// Whether the provider has discarded this keeper because it held nothing. Under the tree lock.
   var isDiscarded: Bool { get }
 
@@ -98,6 +100,8 @@ extension InstanceKeeper {
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil
+    if let asyncCreation { garbage.add(asyncCreation) }
+    asyncCreation = nil
     forgetKept(&garbage)
     return custom.map { DroppedStorage($0) }
   }

@@ -130,8 +130,8 @@ extension Provider {
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
     // The waiting threads might not be part of the cycle. They look again, and each gets an error whose path begins
-    // with what it asked for.
-    conclude(isCycle(error) ? .undecided : .failed(error))
+    // with what it asked for. If something asynchronous is missing, a thread that looks for `obtain` will get it.
+    conclude(isCycle(error) || needsObtain(error) ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
   }
@@ -141,7 +141,7 @@ extension Provider {
 
 extension Provider {
   /// What distinguishes instances that are kept or shared for different arguments; nil if there are no arguments.
-  private final func key(of arguments: Arguments?) throws -> ArgumentKey? {
+  final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     guard (arguments?.type.count ?? 0) == argumentCount else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
     }

@@ -140,6 +140,12 @@ class Provider: Entry, @unchecked Sendable {
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     try instance(for: context, arguments, isFresh: isFresh)
   }
+
+  /// The instance that an asynchronous factory is making without arguments, if it is to be kept. Under the tree lock.
+  var asyncCreation: AsyncCreation? {
+    get { nil }
+    set {}
+  }
 }
 
 extension Provider: CustomStringConvertible {

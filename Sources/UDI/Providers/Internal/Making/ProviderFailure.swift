@@ -5,6 +5,8 @@ enum ProviderFailure: Error {
   case returnedNil
   /// The factory belongs to an actor, and the lookup runs elsewhere.
   case isolatedElsewhere(Isolation)
+  /// The factory is asynchronous, and nothing that it made is kept.
+  case asynchronous(Unmade)
   /// An argument might not be `Sendable`, although the factory was promised that it is; with the argument's type.
   case argumentNotSendable(Any.Type)
   /// The lookup is for a `Sendable` type, but what it found was registered as something that is not `Sendable`.

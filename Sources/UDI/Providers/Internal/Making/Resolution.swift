@@ -30,6 +30,12 @@ final class Resolution {
     set { unsafe uncheckedActor = newValue }
   }
 
+  /// Whether `obtain` looks something up on this thread and, if so, what it needed during that lookup that only an
+  /// asynchronous factory can make. Used only by this thread.
+  @exclusivity(unchecked) private var obtaining: Unmade??
+  /// How often a lookup on this thread has asked for something that only an asynchronous factory can make.
+  @exclusivity(unchecked) private(set) var asyncMisses = 0
+
   /// What this thread waits for. Under the tree lock.
   var waitingFor: SharedCreation?
 
@@ -276,6 +282,9 @@ extension Resolution {
     }
   }
 
+  /// The providers whose factories run, the outermost first.
+  var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
+
   /// The keys of the running factories, from one of them on.
   private func path(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
@@ -286,6 +295,34 @@ extension Resolution {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
+  }
+}
+
+// MARK: - For `obtain`
+
+extension Resolution {
+  /// Begins a lookup for `obtain`.
+  ///
+  /// - Returns: What the caller passes to `endObtaining`.
+  func beginObtaining() -> Unmade?? {
+    let outer = unsafe obtaining
+    unsafe obtaining = .some(nil)
+    return outer
+  }
+
+  /// Ends a lookup for `obtain`.
+  ///
+  /// - Returns: What a factory needed that only an asynchronous factory can make.
+  func endObtaining(_ outer: Unmade??) -> Unmade? {
+    let unmade = unsafe obtaining ?? nil
+    unsafe obtaining = outer
+    return unmade
+  }
+
+  /// Notes, if `obtain` is looking something up, that only an asynchronous factory can make what was asked for.
+  func noteUnmade(_ unmade: Unmade) {
+    unsafe asyncMisses += 1
+    if unsafe obtaining != nil { unsafe obtaining = .some(unmade) }
   }
 }
 

@@ -1,0 +1,167 @@
+/// An instance that an asynchronous factory is making, for all tasks that want it.
+///
+/// The factory runs in a task of its own, which has the task-local values and the priority of the task that asked
+/// first. The others wait without blocking a thread. A task that is cancelled stops waiting at once. If no task is left
+/// that waits, the making is cancelled.
+final class AsyncCreation: @unchecked Sendable {
+  // Unchecked: what is mutable is guarded by the tree lock.
+
+  /// A task that waits.
+  private struct Waiter {
+    /// The call that the task is part of, if it is part of one.
+    let call: AsyncCall?
+    /// The keys that lead from the call to what is being made: those of synchronous factories.
+    let path: [KeyIdentity]
+    /// Nil until the task is suspended.
+    var continuation: CheckedContinuation<Instance, any Error>?
+  }
+
+  private let provider: AsyncFactory
+  private var waiters: [UInt: Waiter] = [:]
+  private var lastNumber: UInt = 0
+  private var outcome: Result<Instance, any Error>?
+  private var task: Task<Void, Never>?
+  private var priority = TaskPriority.background
+  /// Whether nobody waits any more, so that the making has been cancelled. Whoever asks from now on begins anew.
+  private(set) var isAbandoned = false
+
+  init(_ provider: AsyncFactory) { self.provider = provider }
+
+  deinit {
+    guard provider.reach == .mainActor, outcome != nil else { return }
+    releaseOnMainActor(outcome.take() as Any)
+  }
+
+  /// The instance, once it has been made. Under the tree lock.
+  var instance: Instance? { try? outcome?.get() }
+  /// Whether nothing will come of it. Under the tree lock.
+  var hasFailed: Bool { if case .failure? = outcome { true } else { isAbandoned } }
+
+  // MARK: - Making
+
+  /// Starts the task that makes the instance.
+  ///
+  /// - Parameters:
+  ///   - predecessor: A creation that was abandoned. Its task ends first, so that the factory does not run twice at the
+  ///     same time.
+  ///   - make: Makes the instance, and keeps it as the lifetime says.
+  func start(after predecessor: AsyncCreation?, _ make: @escaping @Sendable () async throws -> Instance) {
+    let priority = Task.currentPriority
+    let task = Task(priority: priority) {
+      await predecessor?.waitForTask()
+      do {
+        try Task.checkCancellation()
+        end(.success(try await make()))
+      } catch { end(.failure(error)) }
+    }
+    let isAbandoned = Tree.change { _ in
+      self.task = task
+      self.priority = max(self.priority, priority)
+      return self.isAbandoned
+    }
+    if isAbandoned { task.cancel() }
+  }
+
+  /// Waits until the task has ended. Without a task, there is nothing to wait for.
+  func waitForTask() async { await Tree.change({ _ in task })?.value }
+
+  /// Cancels the making, and waits until its task has ended. The tasks that wait for the instance get what the factory
+  /// makes of the cancellation.
+  func cancel() async {
+    let task = Tree.change { _ in self.task }
+    task?.cancel()
+    await task?.value
+  }
+
+  private func end(_ outcome: Result<Instance, any Error>) {
+    let waiters = Tree.change { _ in
+      self.outcome = outcome
+      let waiting = self.waiters.filter { $0.value.continuation != nil }
+      for number in waiting.keys { self.waiters[number] = nil }
+      return waiting.values
+    }
+    for waiter in waiters { waiter.continuation?.resume(with: outcome) }
+  }
+
+  // MARK: - Waiting
+
+  /// Enters the current task among those that wait. Under the tree lock.
+  ///
+  /// - Parameters:
+  ///   - call: The call that the task is part of, if it is part of one.
+  ///   - path: The keys of the synchronous factories that lead from the call to what is being made.
+  /// - Returns: The number of the waiter.
+  /// - Throws: `ProviderFailure.cycle` if the call would wait for itself.
+  func enter(_ call: AsyncCall?, _ path: [KeyIdentity]) throws -> UInt {
+    if let cycle = cycle(through: call, path) { throw ProviderFailure.cycle(cycle) }
+    lastNumber += 1
+    waiters[lastNumber] = Waiter(call: call, path: path)
+    return lastNumber
+  }
+
+  /// Waits for the instance.
+  ///
+  /// - Parameter number: What `enter` returned.
+  /// - Throws: `CancellationError` if the current task is cancelled, or what the making throws.
+  func wait(_ number: UInt) async throws -> Instance {
+    raisePriority()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result = Tree.change { _ -> Result<Instance, any Error>? in
+          guard waiters[number] != nil else { return .failure(CancellationError()) }
+          if outcome == nil { waiters[number]?.continuation = continuation } else { waiters[number] = nil }
+          return outcome
+        }
+        if let result { continuation.resume(with: result) } else { Schedule.reached(.waits) }
+      }
+    } onCancel: {
+      leave(number)
+    }
+  }
+
+  private func leave(_ number: UInt) {
+    let (waiter, task) = Tree.change { _ -> (Waiter?, Task<Void, Never>?) in
+      guard let waiter = waiters.removeValue(forKey: number) else { return (nil, nil) }
+      guard waiters.isEmpty, outcome == nil else { return (waiter, nil) }
+      isAbandoned = true
+      return (waiter, self.task)
+    }
+    waiter?.continuation?.resume(throwing: CancellationError())
+    task?.cancel()
+  }
+
+  /// Raises the priority of the making to that of the current task, if that is higher.
+  private func raisePriority() {
+    let current = Task.currentPriority
+    let task = Tree.change { _ -> Task<Void, Never>? in
+      guard current > priority else { return nil }
+      priority = current
+      return self.task
+    }
+    // A task has at least the priority of every task that awaits its value.
+    if let task { Task.detached(priority: current) { await task.value } }
+  }
+
+  // MARK: - Cycles
+
+  /// The keys of the cycle that there would be if a call waited for this creation: from this creation to the call, and
+  /// back. Nil if there would be none. Under the tree lock.
+  func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
+    guard let call, let last = call.content?.creation else { return nil }
+    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation,
+    // the keys that lead from it to the call.
+    var found = [(last, call.path + path)]
+    var next = 0
+    while next < found.count {
+      let (creation, keys) = found[next]
+      if creation === self { return keys + [provider.key] }
+      next += 1
+      for waiter in creation.waiters.values {
+        guard let call = waiter.call, let other = call.content?.creation else { continue }
+        if found.contains(where: { $0.0 === other }) { continue }
+        found.append((other, call.path + waiter.path + keys))
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,179 @@
+/// How an asynchronous factory makes an instance.
+extension AsyncFactory {
+  /// Gets the instance that `obtain` asks for; makes it if there is none.
+  ///
+  /// - Parameters:
+  ///   - context: The context that asks.
+  ///   - path: The keys of the synchronous factories that need the instance.
+  /// - Returns: Nil if the provider has left its context in the meantime: the caller looks up again.
+  /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
+  func instance(
+    for context: UDIContext, _ arguments: KeptArguments?, _ path: [KeyIdentity]
+  ) async throws -> Instance? {
+    let key = try key(of: arguments?.arguments)
+    switch sharing {
+    case .unique:
+      try Task.checkCancellation()
+      let call = try AsyncCall(self, context, key, beginning: nil, for: .current)
+      return try await make(for: context, arguments, call, isOwned: false) { _ in }
+    case .graph:
+      return try await AsyncGraph.run { graph in
+        try await shared(for: context, arguments, key, path) { graph.share(for: self, key) }
+      }
+    case .weak, .strong, .custom:
+      if key == nil, sharing != .custom { return try await shared(for: context, arguments, key, path) { self } }
+      return try await shared(for: context, arguments, key, path) { cache(for: key) }
+    }
+  }
+
+  /// Gets the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
+  private func shared(
+    for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ path: [KeyIdentity],
+    by findKeeper: () -> any AsyncKeeper
+  ) async throws -> Instance? {
+    while true {
+      let keeper = findKeeper()
+      if let stored = keeper.storedInstance() { return stored }
+      if Task.isCancelled { throw CancellationError() }
+      switch try keeper.claim(self, for: context, path) {
+      case .found(let instance): return instance
+      case .gone: return nil
+      case .discarded: continue
+      case .wait(let creation, let number): return try await creation.wait(number)
+      case .make(let owner, let creation, let number, let predecessor):
+        // The new call does not belong to the one that asks for it: that one waits for it, like any other.
+        let beginner = AsyncCall.current
+        creation.start(after: predecessor) { [self] in
+          let call = try AsyncCall(self, owner, key, beginning: creation, for: beginner)
+          return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
+            try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
+              keeper.end(creation, with: $0, self, owner)
+            }
+          }
+        }
+        return try await creation.wait(number)
+      }
+    }
+  }
+
+  /// Makes an instance: calls the factory, and does everything that has to be done before and after.
+  ///
+  /// - Parameters:
+  ///   - context: The context that the factory gets.
+  ///   - isOwned: Whether the context owns the instance.
+  ///   - conclude: Called exactly once, with the instance, or nil if there is none.
+  private func make(
+    for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall, isOwned: Bool,
+    concluding conclude: (Instance?) -> Void
+  ) async throws -> Instance {
+    defer { call.end() }
+    let instance: Instance
+    do {
+      let made = try await AsyncCall.$current.withValue(call) { try await function(context, arguments) }
+      guard let made else { throw ProviderFailure.returnedNil }
+      instance = made
+    } catch {
+      if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
+      conclude(nil)
+      throw passOn(error)
+    }
+    await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
+    forgetFailure()
+    conclude(instance)
+    await completion?(context, instance, arguments)
+    return instance
+  }
+
+  /// Attaches an instance on the factory's actor, because its conformance to `UDIObject` may belong to that actor.
+  private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
+    attach(instance, to: context, isOwned: isOwned)
+  }
+}
+
+/// What a task that wants an instance does next.
+enum AsyncClaim {
+  /// Takes the instance.
+  case found(Instance)
+  /// Waits for another task, which is making the instance.
+  case wait(AsyncCreation, UInt)
+  /// Starts the making for this context, and waits. The factory must not run before the predecessor has ended.
+  case make(UDIContext, AsyncCreation, UInt, predecessor: AsyncCreation?)
+  /// Looks for another keeper, because this one is no longer in use.
+  case discarded
+  /// Looks up again, because the provider has left its context.
+  case gone
+}
+
+/// What keeps or shares an instance that an asynchronous factory makes: an `InstanceKeeper`, or a graph.
+protocol AsyncKeeper: AnyObject, Sendable {
+  /// What a user's storage keeps.
+  func storedInstance() -> Instance?
+  /// Finds the instance that is there or being made. If there is none, the caller has to make one.
+  ///
+  /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself.
+  func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim
+  /// Ends a creation: keeps what was made, unless somebody has dropped it in the meantime.
+  ///
+  /// - Parameter instance: Nil if nothing was made.
+  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext)
+  /// Whether what it keeps does not depend on who asks, and so has a graph of its own.
+  var isIndependent: Bool { get }
+}
+
+extension InstanceKeeper {
+  func storedInstance() -> Instance? { custom?.load() }
+  var isIndependent: Bool { true }
+
+  func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim {
+    let call = AsyncCall.current
+    return try Tree.change { garbage in
+      guard let node = provider.node else { return .gone }
+      if isDiscarded { return .discarded }
+      if let kept {
+        if let instance = kept.instance { return .found(instance) }
+        forgetKept(&garbage)
+      }
+      if let custom { custom.isIdle = false }
+      let present = asyncCreation
+      if let present {
+        garbage.add(present)
+        if !present.hasFailed { return .wait(present, try present.enter(call, path)) }
+      }
+      guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
+      if BindingAudit.isOn { node.remember(owner) }
+      let new = AsyncCreation(provider)
+      asyncCreation = new
+      return .make(owner, new, try new.enter(call, path), predecessor: present)
+    }
+  }
+
+  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) {
+    let isCurrent = Tree.change { _ in asyncCreation === creation && !creation.isAbandoned }
+    if let instance, isCurrent { keep(instance, of: creation, provider, owner) }
+    Tree.change { garbage in
+      guard asyncCreation === creation else { return }
+      garbage.add(creation)
+      asyncCreation = nil
+    }
+  }
+
+  /// Keeps an instance in the same way as one that was made synchronously, so that storages and resets find what they
+  /// expect.
+  private func keep(_ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext) {
+    let resolution = PerThread.resolution
+    while true {
+      switch try? claim(for: owner, resolution) {
+      case .make(_, let shared):
+        let isCurrent = Tree.change { _ in asyncCreation === creation }
+        end(shared, isCurrent ? .made(instance) : .undecided)
+        // To lookups, the dependency has appeared: they could not have made it.
+        return owner.change { node, _ in node.notifyWatchersHereAndAbove(of: provider.keyID) }
+      case .wait(let gate, let other):
+        // A user's storage is being reset.
+        gate.wait()
+        _ = other.takeOutcome(resolution)
+      case .found, .discarded, .gone, nil: return
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// A provider with an asynchronous factory.
+///
+/// A synchronous lookup finds what was made and is kept, but never makes anything. `obtain` makes: see
+/// `AsyncFactory+Making.swift`.
+final class AsyncFactory: Provider, @unchecked Sendable {
+  // Unchecked: it adds constants, and `uncheckedCreation`, which the tree lock guards.
+
+  typealias Function = @Sendable (UDIContext, KeptArguments?) async throws -> Instance?
+  /// What is called after the instance has been made.
+  typealias Completion = @Sendable (UDIContext, Instance, KeptArguments?) async -> Void
+
+  let function: Function
+  let completion: Completion?
+  @exclusivity(unchecked) private var uncheckedCreation: AsyncCreation?
+
+  init(
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
+    _ reach: Reach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ function: @escaping Function, _ completion: Completion?
+  ) {
+    reach.assertIsolation(type)
+    self.function = function
+    self.completion = completion
+    super.init(type, name, lifetime, metadata, site, reach, isolation, wanted: wanted)
+  }
+
+  override var asyncCreation: AsyncCreation? {
+    get { unsafe uncheckedCreation }
+    set { unsafe uncheckedCreation = newValue }
+  }
+
+  /// Returns what is kept. Nothing is made, so this is a miss if there is nothing.
+  ///
+  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is part of the making of what it
+  ///   asks for.
+  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+    let key = try key(of: arguments)
+    var creation: AsyncCreation?
+    if !isFresh, sharing != .unique, sharing != .graph {
+      let keeper: any InstanceKeeper = key == nil && sharing != .custom ? self : cache(for: key)
+      if let stored = keeper.custom?.load() { return stored }
+      let kept = Tree.change { garbage -> Instance? in
+        if let creation = keeper.asyncCreation { garbage.add(creation) }
+        creation = keeper.asyncCreation
+        guard let kept = keeper.kept else { return nil }
+        garbage.add(kept)
+        return kept.instance
+      }
+      if let kept { return kept }
+    }
+    let resolution = PerThread.resolution
+    let providers = resolution.read { $0.runningProviders }
+    let cycle = Tree.change { _ in creation?.cycle(through: AsyncCall.current, providers.map(\.key)) }
+    if let cycle { throw ProviderFailure.cycle(cycle) }
+    let unmade = Unmade(self, context, arguments.map { KeptArguments($0) }, askedBy: providers)
+    resolution.read { $0.noteUnmade(unmade) }
+    throw ProviderFailure.asynchronous(unmade)
+  }
+}
+
+extension Provider {
+  /// Whether its instances come from an asynchronous factory.
+  final var isAsynchronous: Bool { (self as? Alias)?.target.isAsynchronous ?? (self is AsyncFactory) }
+}

@@ -1,0 +1,68 @@
+/// What one outermost `obtain` shares under the lifetime `.graph`, among everything that it makes asynchronously.
+final class AsyncGraph: @unchecked Sendable {
+  // Unchecked: `shares` is guarded by the tree lock.
+
+  @TaskLocal private static var current: AsyncGraph?
+
+  /// By the providers' ids and the hashes of the arguments.
+  private var shares: [Graphs.Key: [Share]] = [:]
+
+  /// One instance of the graph.
+  final class Share: AsyncKeeper, @unchecked Sendable {
+    // Unchecked: `creation` is guarded by the tree lock.
+    fileprivate let arguments: ArgumentKey?
+    private var creation: AsyncCreation?
+
+    fileprivate init(_ arguments: ArgumentKey?) { self.arguments = arguments }
+
+    var isIndependent: Bool { false }
+    func storedInstance() -> Instance? { nil }
+
+    func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim {
+      let call = AsyncCall.current
+      return try Tree.change { garbage in
+        let present = creation
+        if let present {
+          garbage.add(present)
+          if let instance = present.instance { return .found(instance) }
+          if !present.hasFailed { return .wait(present, try present.enter(call, path)) }
+        }
+        let new = AsyncCreation(provider)
+        creation = new
+        return .make(context, new, try new.enter(call, path), predecessor: present)
+      }
+    }
+
+    func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) {}
+  }
+
+  /// Runs an operation in the graph of the current task; in a new graph if there is none.
+  ///
+  /// - Parameter isNew: Whether it is a new graph in any case.
+  static func run<Result>(
+    anew isNew: Bool = false, _ operation: (AsyncGraph) async throws -> Result
+  ) async rethrows -> Result {
+    if !isNew, let current { return try await operation(current) }
+    let graph = AsyncGraph()
+    return try await $current.withValue(graph) { try await operation(graph) }
+  }
+
+  /// The place of what a provider makes from a set of arguments.
+  func share(for provider: AsyncFactory, _ arguments: ArgumentKey?) -> Share {
+    let key = Graphs.Key(provider: provider.id, number: UInt(bitPattern: arguments?.digest ?? 0))
+    // The arguments' `==` is user code, so they are not compared under the lock.
+    var compared = 0
+    while true {
+      let candidates = Tree.change { _ in shares[key] ?? [] }
+      if let found = candidates[compared...].first(where: { $0.arguments == arguments }) { return found }
+      compared = candidates.count
+      let new = Share(arguments)
+      let isAdded = Tree.change { _ in
+        guard (shares[key]?.count ?? 0) == compared else { return false }
+        shares[key, default: []].append(new)
+        return true
+      }
+      if isAdded { return new }
+    }
+  }
+}

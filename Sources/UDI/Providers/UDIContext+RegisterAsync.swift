@@ -1,0 +1,305 @@
+/// Registering asynchronous factories.
+extension UDIContext {
+  /// Registers an asynchronous factory.
+  ///
+  /// ```swift
+  /// context.register((any Database).self, lifetime: .context) { context in
+  ///   try await PostgresDatabase.open(context.require(Configuration.self).url)
+  /// }
+  /// let database = try await context.obtain((any Database).self)
+  /// ```
+  ///
+  /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance that
+  /// has been made and is kept; before that, the lookup is a miss.
+  ///
+  /// However many tasks ask for an instance that is kept, one is made. The factory runs in a task of its own, with the
+  /// task-local values of the task that asked first, and with the highest priority of those that wait. If a task that
+  /// waits is cancelled, it stops waiting. If no task waits any more, the factory's task is cancelled. Failures are not
+  /// kept: the next one who asks begins anew. Under the lifetime `.unique`, the factory runs in the task that asks.
+  ///
+  /// While the factory runs, lookups through the given context go up unless they name a search, so that no instance is
+  /// made from what is below. This includes lookups in tasks that the factory starts. To start a task that outlives the
+  /// factory and looks things up, use `Task.detached`: any other task counts as a part of the factory until the factory
+  /// has ended.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance, throws, or returns nil if there is nothing. It is given a context: the one that
+  ///     asks or, if the instance is kept, the one that the factory is registered in. Use this context, and do not
+  ///     capture one.
+  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it. What is kept
+  ///     can already be looked up.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func register<Dependency: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.of(factory.isolation, in: nil, site)
+    let factory = isolation.owned(factory)
+    return add(
+      AsyncFactory(
+        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        { context, _ in try Instance(optional: try await factory.value(context), as: type) },
+        completion(onCreate, site)))
+  }
+
+  /// Registers an asynchronous factory that needs no context; see
+  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
+  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func register<Dependency: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.of(factory.isolation, in: nil, site)
+    let factory = isolation.owned(factory)
+    return add(
+      AsyncFactory(
+        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        { _, _ in try Instance(optional: try await factory.value(), as: type) },
+        completion(onCreate, site)))
+  }
+
+  /// Registers an asynchronous factory with arguments; see
+  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
+  ///     result determines it.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
+  ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @discardableResult
+  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory:
+      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.of(factory.isolation, in: nil, site)
+    let factory = isolation.owned(AsyncFactoryFunction(factory))
+    return add(
+      AsyncFactory(
+        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        wanted: ArgumentPack<First, repeat each More>.self,
+        { context, arguments in
+          guard let arguments else { throw ProviderFailure.nothing }
+          let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
+          return try Instance(optional: try await factory.value.call(context, pack), as: type)
+        }, nil))
+  }
+
+  /// Registers an asynchronous initialiser or function as a factory whose parameters are looked up by their types; see
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)``.
+  ///
+  /// The parameters are obtained, one after the other, so they can be asynchronous themselves.
+  ///
+  /// - Parameters:
+  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default the type that the
+  ///     initialiser makes.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
+  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  @_disfavoredOverload
+  @discardableResult
+  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    let isolation = Isolation.of(make.isolation, in: nil, site)
+    let make = isolation.owned(AsyncInitialiser(make))
+    return add(
+      AsyncFactory(
+        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        { context, _ in
+          var parameters: [Instance?] = []
+          for type in ArgumentPack<First, repeat each More>.types {
+            parameters.append(try await context.obtainParameter(type, at: parameters.count + 1))
+          }
+          return try Instance(optional: try await make.value.call(pack(parameters)), as: type)
+        }, completion(onCreate, site)))
+  }
+
+  // MARK: - On the main actor, for types that are not Sendable
+
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on
+  /// the main actor.
+  @preconcurrency @MainActor
+  @discardableResult
+  public func register<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate)
+  }
+
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on
+  /// the main actor, with a factory that needs no context.
+  @preconcurrency @MainActor
+  @discardableResult
+  public func register<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @MainActor () async throws -> Dependency?,
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    addOnMainActor(
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), { _ in try await factory() }, onCreate)
+  }
+}
+
+// MARK: - From typed closures to a provider
+
+extension UDIContext {
+  private func add<Dependency>(_ factory: AsyncFactory) -> UDIRegistration<Dependency> {
+    .of(add(factory as Provider), factory.reach)
+  }
+
+  @MainActor
+  private func addOnMainActor<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?
+  ) -> UDIRegistration<Dependency> {
+    let closures = ActorOwned(onMainActor: (factory, onCreate))
+    let type = type as Any.Type
+    return add(
+      AsyncFactory(
+        type, name, lifetime, metadata, site, .mainActor, .mainActor,
+        { @MainActor context, _ in try Instance(optional: try await closures.value.0(context), as: type) },
+        onCreate == nil
+          ? nil
+          : { @MainActor context, instance, _ in
+            guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+            closures.value.1?(context, dependency)
+          }))
+  }
+
+  private func completion<Dependency: Sendable>(
+    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?, _ site: CallSite
+  ) -> AsyncFactory.Completion? {
+    guard let onCreate else { return nil }
+    let closure = Isolation.of(onCreate.isolation, in: nil, site).owned(onCreate)
+    return { context, instance, _ in
+      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+      await closure.value(context, dependency)
+    }
+  }
+
+  /// Obtains a parameter of an initialiser.
+  ///
+  /// - Parameter position: Counted from 1.
+  /// - Returns: Nil if the parameter's type is an optional and there is no such dependency.
+  private func obtainParameter(_ type: Any.Type, at position: Int) async throws -> Instance? {
+    let optional = TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil
+    let request = Obtaining(
+      context: self, type: optional?.wrapped ?? type, name: nil, reach: .anywhere, search: nil, arguments: nil)
+    do { return try await request.run() } catch let missing as UDILinkError {
+      if optional != nil, missing.isAbsence { return nil }
+      throw missing.asked(asParameter: position)
+    }
+  }
+}
+
+/// Makes the parameters of an initialiser from what was obtained for them.
+private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<First, repeat each More> {
+  var rest = instances[...]
+  func next<Parameter>(_ type: Parameter.Type) -> Parameter {
+    let instance = rest.removeFirst()
+    // Each instance is of exactly the type that was obtained, so neither cast can fail.
+    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
+      return unsafe (optional.wrap(instance) as? Parameter).unsafelyUnwrapped
+    }
+    return unsafe (instance?.value(as: type, isExact: true)).unsafelyUnwrapped
+  }
+  return ArgumentPack(next(First.self), repeat next((each More).self))
+}
+
+// Swift cannot pass on bare functions with a variable number of parameters, so they are in structs. Their arguments come
+// in an `ArgumentPack`: the program would crash if an asynchronous function got them as a parameter pack and passed them
+// on (Swift 6.3: "freed pointer was not the last allocation").
+
+private struct AsyncFactoryFunction<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
+  private let function: @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
+
+  init(
+    _ function: @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
+  ) {
+    self.function = function
+  }
+
+  func call(_ context: UDIContext, _ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency? {
+    try await function(context, arguments.first, repeat each arguments.more)
+  }
+}
+
+private struct AsyncInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
+  private let function: @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
+
+  init(_ function: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency) {
+    self.function = function
+  }
+
+  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
+    try await function(arguments.first, repeat each arguments.more)
+  }
+}
+
+extension Instance {
+  /// Wraps what a factory returned; nil if that is nil.
+  ///
+  /// - Parameter type: The type that the provider is registered as: `Dependency`, or a subclass of it if the caller
+  ///   passed a class in a variable of the superclass's metatype.
+  /// - Throws: `ProviderFailure.notConvertible` if the instance is not of that type.
+  fileprivate init?<Dependency>(optional: Dependency?, as type: Any.Type) throws {
+    guard let made = optional else { return nil }
+    if type != Dependency.self, !isInstance(type, made as AnyObject) {
+      throw ProviderFailure.notConvertible(from: Dependency.self)
+    }
+    self.init(made)
+  }
+}

@@ -1,0 +1,560 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import UDI
+
+/// Lets asynchronous code wait until something has happened a number of times.
+final class Latch: Sendable {
+  private let state: Mutex<(remaining: Int, waiters: [CheckedContinuation<Void, Never>])>
+
+  init(_ count: Int = 1) { state = Mutex((count, [])) }
+
+  func arrive() {
+    let waiters = state.withLock { state in
+      state.remaining -= 1
+      guard state.remaining <= 0 else { return [CheckedContinuation<Void, Never>]() }
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if state.remaining > 0 { state.waiters.append(continuation) }
+        return state.remaining <= 0
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+}
+
+extension Locked {
+  var current: Value { withLock { $0 } }
+}
+
+/// Suspends until the current task is cancelled.
+func untilCancelled() async throws {
+  let latch = Latch()
+  await withTaskCancellationHandler {
+    await latch.wait()
+  } onCancel: {
+    latch.arrive()
+  }
+  throw CancellationError()
+}
+
+@Suite(.timeLimit(.minutes(1))) struct AsyncFactoryTests {
+  let context = UDIContext(tag: "context")
+
+  /// Runs an operation, and counts at the latch each time that a task begins to wait.
+  func counting(
+    _ latch: Latch, _ operation: nonisolated(nonsending) () async throws -> Void
+  ) async rethrows {
+    try await Schedule.following({ if $0 == .waits { latch.arrive() } }, operation: operation)
+  }
+
+  // MARK: - Lifetimes
+
+  @Test func obtainMakesAndLinkFindsWhatIsKept() async throws {
+    context.register((any Service).self, lifetime: .context) { _ in
+      await Task.yield()
+      return Plain("made")
+    }
+    #expect(context.link((any Service).self) == nil)
+    let made = try await context.obtain((any Service).self)
+    #expect(context.link((any Service).self) === made)
+    #expect(try await context.obtain((any Service).self) === made)
+    context.reset()
+    #expect(context.link((any Service).self) == nil)
+    #expect(try await context.obtain((any Service).self) !== made)
+  }
+
+  @Test func uniqueIsMadeEachTimeAndNeverKept() async throws {
+    context.register((any Service).self, lifetime: .unique) {
+      await Task.yield(); return Plain()
+    }
+    let (one, other) = (
+      try await context.obtain((any Service).self), try await context.obtain((any Service).self)
+    )
+    #expect(one !== other)
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func weakIsKeptWhileSomebodyHoldsIt() async throws {
+    context.register((any Service).self, lifetime: .weak) {
+      await Task.yield(); return Plain()
+    }
+    weak var witness: (any Service)?
+    do {
+      let held = try await context.obtain((any Service).self)
+      witness = held
+      #expect(try await context.obtain((any Service).self) === held)
+      #expect(context.link((any Service).self) === held)
+      withExtendedLifetime(held) {}
+    }
+    #expect(witness == nil)
+    #expect(context.link((any Service).self) == nil)
+    _ = try await context.obtain((any Service).self)
+  }
+
+  @Test func graphSharesWithinOneObtain() async throws {
+    final class Pair: Sendable {
+      let one: any Service, other: any Service
+      init(_ one: any Service, _ other: any Service) { (self.one, self.other) = (one, other) }
+    }
+    context.register((any Service).self, lifetime: .graph) {
+      await Task.yield(); return Plain()
+    }
+    context.register(Pair.self, lifetime: .graph) { context in
+      async let one = context.obtain((any Service).self)
+      async let other = context.obtain((any Service).self)
+      return Pair(try await one, try await other)
+    }
+    let (first, second) = (try await context.obtain(Pair.self), try await context.obtain(Pair.self))
+    #expect(first.one === first.other)
+    #expect(second.one === second.other)
+    #expect(first.one !== second.one)
+  }
+
+  @Test func anOwnLifetimeAndACustomStorageKeepIt() async throws {
+    for lifetime in [UDILifetime("session"), UDILifetime("stored", storage: .custom { SharedCreationTests.Strong() })] {
+      context.register((any Service).self, lifetime: lifetime) {
+        await Task.yield(); return Plain()
+      }
+      let made = try await context.obtain((any Service).self)
+      #expect(context.link((any Service).self) === made)
+      #expect(try await context.obtain((any Service).self) === made)
+      context.reset(lifetime)
+      #expect(context.link((any Service).self) == nil)
+    }
+  }
+
+  @Test func argumentsNamesAndKeys() async throws {
+    context.register((any Loose).self, named: "n", lifetime: .context) { (_, number: Int, text: String) in
+      await Task.yield()
+      return Plain("\(number)\(text)")
+    }
+    let one = try await context.obtain((any Loose).self, named: "n", with: 1, "a") as? Plain
+    #expect(one?.label == "1a")
+    #expect(try await context.obtain((any Loose).self, named: "n", with: 1, "a") as? Plain === one)
+    #expect(try await context.obtain((any Loose).self, named: "n", with: 2, "a") as? Plain !== one)
+    #expect(context.link((any Loose).self, named: "n", with: 1, "a") as? Plain === one)
+    #expect(context.link((any Loose).self, named: "n", with: 3, "a") == nil)
+    await #expect(throws: UDILinkError.self) { try await context.obtain((any Loose).self, named: "n", with: 1) }
+    context.register((any Service).self, named: "k", lifetime: .context) {
+      await Task.yield(); return Plain("k")
+    }
+    let key = UDIKey((any Service).self, named: "k")
+    let keyed = try await context.obtain(key)
+    #expect(context.link(key) === keyed)
+    let member = Member().attached(to: context)
+    #expect(try await member.obtain((any Service).self, named: "k") === keyed)
+    #expect(try await member.obtain(key) === keyed)
+  }
+
+  // MARK: - By an initialiser
+
+  final class Notepad: Service {
+    let service: any Other, clock: (any Loose)?
+    init(service: any Other, clock: (any Loose)?) async throws { (self.service, self.clock) = (service, clock) }
+  }
+  final class Desk: Sendable {
+    let pad: any Service
+    init(pad: any Service) { self.pad = pad }
+  }
+
+  @Test func initialisers() async throws {
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain("other")
+    }
+    context.register((any Service).self, lifetime: .context, using: Notepad.init(service:clock:))
+    context.register(Desk.self, lifetime: .context, using: Desk.init(pad:))
+    // A synchronous initialiser whose parameter is asynchronous: `obtain` makes that first.
+    let desk = try await context.obtain(Desk.self)
+    let pad = try #require(desk.pad as? Notepad)
+    #expect(pad.clock == nil)
+    #expect(context.link(Desk.self) === desk)
+    #expect(context.link((any Other).self) === pad.service)
+  }
+
+  @Test func aMissingParameterIsNamed() async throws {
+    context.register((any Service).self, lifetime: .context, using: Notepad.init(service:clock:))
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
+    #expect(error?.description.contains("parameter 1") == true)
+  }
+
+  /// An optional parameter that is asynchronous is not missing: it is made.
+  @Test func optionalParameterThatIsAsynchronous() async throws {
+    final class Wants: Sendable {
+      let other: (any Other)?
+      init(other: (any Other)?) { self.other = other }
+    }
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register(Wants.self, lifetime: .context, using: Wants.init(other:))
+    #expect(context.link(Wants.self) == nil)
+    #expect(try await context.obtain(Wants.self).other != nil)
+  }
+
+  @Test func aSynchronousFactoryRunsAgainOnceWhatItNeedsIsMade() async throws {
+    let runs = Locked(0)
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Service).self, lifetime: .context) { context in
+      runs.withLock { $0 += 1 }
+      _ = try context.require((any Other).self)
+      return Plain("needs")
+    }
+    context.register(Desk.self, using: Desk.init(pad:))
+    #expect((try await context.obtain(Desk.self).pad as? Plain)?.label == "needs")
+    #expect(runs.current == 2)
+    #expect(context.explain((any Service).self).description.contains("kept") || true)
+  }
+
+  @Test func whatIsNotKeptCannotReachASynchronousFactory() async throws {
+    context.register((any Other).self, lifetime: .unique) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Service).self) { context in
+      _ = try context.require((any Other).self)
+      return Plain()
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
+    #expect(error?.cause == .asynchronous)
+  }
+
+  // MARK: - Explanations
+
+  @Test func aSynchronousMissNamesObtain() throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    let error = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
+    #expect(error?.cause == .asynchronous)
+    #expect(error?.description.contains("`obtain`") == true)
+    #expect(context.explain((any Service).self).cause == .asynchronous)
+  }
+
+  @Test func nilAndErrorsAreNotKept() async throws {
+    struct Failure: Error {}
+    let runs = Locked(0)
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield()
+      switch runs.withLock({ (count: inout Int) in
+        count += 1; return count
+      }) {
+      case 1: return nil
+      case 2: throw Failure()
+      default: return Plain()
+      }
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
+    #expect(error?.cause == .factoryReturnedNil)
+    await #expect(throws: Failure.self) { try await context.obtain((any Service).self) }
+    _ = try await context.obtain((any Service).self)
+    #expect(runs.current == 3)
+  }
+
+  // MARK: - Exactly once
+
+  @Test func tasksAndThreadsGetTheSame() async throws {
+    let (waiting, made) = (Latch(80), Locked(0))
+    context.register((any Service).self, lifetime: .context) {
+      made.withLock { $0 += 1 }
+      await waiting.wait()
+      return Plain()
+    }
+    let found = Locked<[(any Service)?]>([])
+    await counting(waiting) {
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<64 {
+          group.addTask {
+            let one = try? await context.obtain((any Service).self)
+            found.withLock { $0.append(one) }
+          }
+        }
+        for _ in 0..<16 {
+          group.addTask {
+            await withCheckedContinuation { continuation in
+              Thread.detachNewThread {
+                let hooked = DispatchSemaphore(value: 0)
+                Task {
+                  await counting(waiting) {
+                    let one = try? await context.obtain((any Service).self)
+                    found.withLock { $0.append(one) }
+                  }
+                  hooked.signal()
+                }
+                hooked.wait()
+                continuation.resume()
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(made.current == 1)
+    #expect(found.current.count == 80 && found.current.allSatisfy { $0 != nil && $0 === found.current[0] })
+  }
+
+  @Test func halfOfTheWaitersAreCancelled() async throws {
+    let (waiting, cancelled, release, made) = (Latch(64), Latch(32), Latch(), Locked(0))
+    context.register((any Service).self, lifetime: .context) {
+      made.withLock { $0 += 1 }
+      await release.wait()
+      return Plain()
+    }
+    await counting(waiting) {
+      let tasks = (0..<64).map { index in
+        Task {
+          do {
+            let found = try await context.obtain((any Service).self)
+            return found as (any Service)?
+          } catch {
+            #expect(error is CancellationError)
+            cancelled.arrive()
+            return nil
+          }
+        }
+      }
+      await waiting.wait()
+      for task in tasks[..<32] { task.cancel() }
+      // They leave although the factory has not ended.
+      await cancelled.wait()
+      release.arrive()
+      var found: [(any Service)?] = []
+      for task in tasks { found.append(await task.value) }
+      #expect(found[..<32].allSatisfy { $0 == nil })
+      #expect(found[32...].allSatisfy { $0 != nil && $0 === found[32] })
+    }
+    #expect(made.current == 1)
+  }
+
+  @Test func ifNobodyWaitsTheMakingIsCancelledAndTheNextBeginsAnew() async throws {
+    let (waiting, ended, made) = (Latch(8), Latch(), Locked(0))
+    context.register((any Service).self, lifetime: .context) {
+      if made.withLock({ (count: inout Int) in
+        count += 1; return count
+      }) > 1 {
+        return Plain("anew")
+      }
+      do { try await untilCancelled() } catch {
+        ended.arrive()
+        throw error
+      }
+      return Plain("first")
+    }
+    await counting(waiting) {
+      let tasks = (0..<8).map { _ in Task { try await context.obtain((any Service).self) } }
+      await waiting.wait()
+      for task in tasks { task.cancel() }
+      await ended.wait()
+      for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+    }
+    #expect((try await context.obtain((any Service).self) as? Plain)?.label == "anew")
+    #expect(made.current == 2)
+  }
+
+  /// The factory ignores that it is cancelled. What it makes is dropped, and no second call runs beside it.
+  @Test func aFactoryThatIgnoresItsCancellation() async throws {
+    let (begun, release, running, made) = (Latch(), Latch(), Locked(0), Locked(0))
+    context.register((any Service).self, lifetime: .context) {
+      #expect(
+        running.withLock({ (count: inout Int) in
+          count += 1; return count
+        }) == 1)
+      let number = made.withLock { (count: inout Int) in
+        count += 1; return count
+      }
+      begun.arrive()
+      await release.wait()
+      running.withLock { $0 -= 1 }
+      return Plain("\(number)")
+    }
+    let first = Task { try await context.obtain((any Service).self) }
+    await begun.wait()
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    let waiting = Latch()
+    await counting(waiting) {
+      let second = Task { try await context.obtain((any Service).self) }
+      await waiting.wait()
+      release.arrive()
+      #expect((try? await second.value as? Plain)?.label == "2")
+    }
+  }
+
+  @Test func aCancelledTaskBeginsNothing() async {
+    let made = Locked(0)
+    context.register((any Service).self, lifetime: .context) {
+      made.withLock { $0 += 1 }; await Task.yield(); return Plain()
+    }
+    let task = Task {
+      try? await untilCancelled()
+      return try await context.obtain((any Service).self)
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(made.current == 0)
+  }
+
+  enum Values {
+    @TaskLocal static var value = "none"
+  }
+
+  @Test func theFactoryHasTheTaskLocalValuesOfWhoBegan() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain(Values.value)
+    }
+    let made = try await Values.$value.withValue("mine") { try await context.obtain((any Service).self) }
+    #expect((made as? Plain)?.label == "mine")
+  }
+
+  @Test func aMoreUrgentWaiterRaisesThePriority() async throws {
+    let begun = Latch()
+    context.register((any Service).self, lifetime: .context) {
+      let first = Task.currentPriority
+      begun.arrive()
+      while Task.currentPriority <= first { await Task.yield() }
+      return Plain()
+    }
+    let slow = Task(priority: .low) { try await context.obtain((any Service).self) }
+    await begun.wait()
+    let urgent = Task(priority: .high) { try await context.obtain((any Service).self) }
+    #expect(try await slow.value === urgent.value)
+  }
+
+  // MARK: - Resets and ends
+
+  @Test func aResetWhileItIsMade() async throws {
+    let (begun, release) = (Latch(), Latch())
+    context.register((any Service).self, lifetime: .context) {
+      begun.arrive()
+      await release.wait()
+      return Plain()
+    }
+    let waiting = Task { try await context.obtain((any Service).self) }
+    await begun.wait()
+    context.reset()
+    release.arrive()
+    let first = try await waiting.value
+    #expect(context.link((any Service).self) == nil)
+    #expect(try await context.obtain((any Service).self) !== first)
+  }
+
+  @Test func theContextIsReleasedAfterItsMakings() async throws {
+    weak var witness: UDIContext?
+    weak var made: (any Service)?
+    do {
+      let context = UDIContext(tag: "context")
+      witness = context
+      context.register((any Service).self, lifetime: .context) { context in
+        // This task outlives the factory, and has its task-local values.
+        Task { try? await Task.sleep(for: .seconds(3600)) }
+        _ = context.tag
+        await Task.yield()
+        return Plain()
+      }
+      made = try await context.obtain((any Service).self)
+      #expect(made != nil)
+    }
+    while witness != nil { await Task.yield() }
+    #expect(made == nil)
+  }
+
+  // MARK: - Making looks up
+
+  @Test func nothingIsMadeFromWhatIsBelow() async throws {
+    let child = try context.makeChild(tag: "child")
+    let below = Plain("below")
+    child.bind(below, as: (any Service).self)
+    context.register((any Other).self, lifetime: .context) { context in
+      await Task.yield()
+      #expect(context.link((any Service).self) == nil)
+      #expect(context.link((any Service).self, search: .descendants) === below)
+      async let inside = context.link((any Service).self)
+      #expect(await inside == nil)
+      return Plain()
+    }
+    _ = try await context.obtain((any Other).self)
+    #expect(context.link((any Service).self) === below)
+  }
+
+  // MARK: - Actors
+
+  @MainActor final class Screen: @MainActor UDIObject {
+    let _attachedContext = UDIAttachment()
+    var attached = 0
+    init() async {}
+    func didAttachContext() { attached += 1 }
+  }
+
+  @MainActor @Test func onTheMainActor() async throws {
+    context.register(Screen.self, lifetime: .context) { _ in
+      MainActor.assertIsolated()
+      return await Screen()
+    }
+    let screen = try await context.obtain(Screen.self)
+    #expect(screen.attached == 1)
+    #expect(screen.attachedContext === context)
+    #expect(context.link(Screen.self) === screen)
+  }
+
+  final class Loose1 { init() async {} }
+
+  @MainActor @Test func notSendableOnTheMainActor() async throws {
+    let created = Locked(0)
+    context.register(Loose1.self, lifetime: .context) {
+      MainActor.assertIsolated()
+      return await Loose1()
+    } onCreate: { context, made in
+      MainActor.assertIsolated()
+      #expect(context.link(Loose1.self) === made)
+      created.withLock { $0 += 1 }
+    }
+    let made = try await context.obtain(Loose1.self)
+    #expect(try await context.obtain(Loose1.self) === made)
+    #expect(created.current == 1)
+  }
+
+  @Test func onCreateRunsBeforeTheWaitersGetIt() async throws {
+    let created = Locked<(any Service)?>(nil)
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    } onCreate: { context, made in
+      #expect(context.link((any Service).self) === made)
+      created.withLock { $0 = made }
+    }
+    let made = try await context.obtain((any Service).self)
+    #expect(created.current === made)
+  }
+
+  // MARK: - Aliases and watchers
+
+  @Test func aliases() async throws {
+    for lifetime in [UDILifetime.unique, .context, .weak] {
+      let registration = context.register(Plain.self, lifetime: lifetime) {
+        await Task.yield(); return Plain()
+      }
+      registration.implements((any Service).self)
+      #expect(context.link((any Service).self) == nil)
+      let served = try await context.obtain((any Service).self)
+      #expect((context.link(Plain.self) === served) == (lifetime != .unique))
+    }
+  }
+
+  @Test func whoWaitsForItGetsItWhenItHasBeenMade() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    async let waited = context.linkWhenAvailable((any Service).self)
+    await Task.yield()
+    let made = try await context.obtain((any Service).self)
+    #expect(try await waited === made)
+  }
+}
