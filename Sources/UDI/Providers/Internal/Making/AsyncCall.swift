@@ -19,8 +19,10 @@ final class AsyncCall: @unchecked Sendable {
   }
 
   private(set) var content: Content?
-  /// The call that waits for this one in the same creation.
-  private let outer: AsyncCall?
+  /// The call that asked for what this one makes, if a call did.
+  private let asker: AsyncCall?
+  /// Whether a creation began with this call, so that the asker is not part of the same creation.
+  private let beginsCreation: Bool
   /// The number of calls that wait for this one, one for the other, in whichever tasks.
   private let depth: Int
   /// Identifies the node of the context that the factory was given. Only compared.
@@ -34,33 +36,53 @@ final class AsyncCall: @unchecked Sendable {
   /// - Parameters:
   ///   - context: The context that the factory is given.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
-  ///   - creation: The creation that begins with this call; nil if the call belongs to what `beginner` makes.
-  ///   - beginner: The call that asked for the instance, if a call did.
-  /// - Throws: `ProviderFailure.cycle` if too many calls wait for one another, or if the call is part of another one for
-  ///   the same context and arguments.
+  ///   - creation: The creation that begins with this call; nil if the call belongs to what the asker makes.
+  ///   - asker: The call that asked for the instance, if a call did.
+  /// - Throws: `ProviderFailure.cycle` if too many calls wait for one another, or if the call is not shared and is part
+  ///   of another one for the same context and arguments.
   init(
     _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: AsyncCreation?,
-    for beginner: AsyncCall?
+    askedBy asker: AsyncCall?
   ) throws {
-    // The first of two calls that wait for each other may have ended already: then it waits for nothing any more.
-    let isInner = creation == nil && beginner?.isUnderWay == true
-    outer = isInner ? beginner : nil
-    depth = (beginner?.depth ?? 0) + 1
+    // A task that outlives the factory that started it asks for nobody.
+    let asker = asker?.isUnderWay == true ? asker : nil
+    self.asker = asker
+    beginsCreation = creation != nil
+    depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
-    content = Content(
-      provider: provider, creation: isInner ? beginner?.readContent()?.creation : creation, arguments: arguments)
     Self.exist.store(true, ordering: .relaxed)
-    var path = [provider.key]
-    var next = outer
-    while let call = next, let content = call.readContent() {
-      path.insert(content.provider.key, at: 0)
-      let isSame =
-        content.provider === provider && call.nodeAddress == nodeAddress && content.arguments == arguments
-        && (arguments != nil || provider.wanted == nil)
-      if isSame { throw ProviderFailure.cycle(path) }
-      next = call.outer
+    let creation = creation ?? asker.flatMap { asker in Tree.change { _ in asker.content?.creation } }
+    content = Content(provider: provider, creation: creation, arguments: arguments)
+    if !beginsCreation { try rejectCycle() }
+    if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in keys(from: nil) }.suffix(10))) }
+  }
+
+  private func rejectCycle() throws {
+    guard let content else { return }
+    let others = Tree.change { _ in
+      Array(sequence(first: self) { $0.asker }.dropFirst()).filter {
+        $0.nodeAddress == nodeAddress && $0.content?.provider === content.provider
+      }.map { (call: $0, arguments: $0.content?.arguments) }
     }
-    if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(path.suffix(10))) }
+    // Arguments are compared by the user's `==`, so not under the lock. If they cannot be compared, they count as
+    // different.
+    guard content.arguments != nil || content.provider.wanted == nil,
+      let same = others.first(where: { $0.arguments == content.arguments })
+    else {
+      return
+    }
+    throw ProviderFailure.cycle(Tree.change { _ in keys(from: same.call) })
+  }
+
+  /// The keys of the calls that asked for one another, from one of them, or the outermost, to this one. Under the tree
+  /// lock.
+  private func keys(from first: AsyncCall?) -> [KeyIdentity] {
+    var keys: [KeyIdentity] = []
+    for call in sequence(first: self, next: { $0.asker }) {
+      if let key = call.content?.provider.key { keys.append(key) }
+      if call === first { break }
+    }
+    return keys.reversed()
   }
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
@@ -72,18 +94,10 @@ final class AsyncCall: @unchecked Sendable {
     _ = consume content
   }
 
-  private func readContent() -> Content? { Tree.change { _ in content } }
-
   /// The keys of the calls inside the creation, from the one that the creation began with to this one. Under the tree
   /// lock.
   var path: [KeyIdentity] {
-    var path: [KeyIdentity] = []
-    var next: AsyncCall? = self
-    while let call = next {
-      if let provider = call.content?.provider { path.insert(provider.key, at: 0) }
-      next = call.outer
-    }
-    return path
+    keys(from: sequence(first: self) { $0.asker }.first { $0.beginsCreation })
   }
 
   // MARK: - Whether lookups have to go up
@@ -102,7 +116,7 @@ final class AsyncCall: @unchecked Sendable {
     var next = current
     while let call = next {
       if call.nodeAddress == address, call.isUnderWay { return true }
-      next = call.outer
+      next = call.asker
     }
     return false
   }

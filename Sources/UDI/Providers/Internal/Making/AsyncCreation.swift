@@ -94,6 +94,11 @@ final class AsyncCreation: @unchecked Sendable {
   /// - Throws: `ProviderFailure.cycle` if the call would wait for itself.
   func enter(_ call: AsyncCall?, _ path: [KeyIdentity]) throws -> UInt {
     if let cycle = cycle(through: call, path) { throw ProviderFailure.cycle(cycle) }
+    return enterFirst(call, path)
+  }
+
+  /// Enters the task that begins the creation. Nothing can wait for it yet, so there is no cycle. Under the tree lock.
+  func enterFirst(_ call: AsyncCall?, _ path: [KeyIdentity]) -> UInt {
     lastNumber += 1
     waiters[lastNumber] = Waiter(call: call, path: path)
     return lastNumber
@@ -148,19 +153,27 @@ final class AsyncCreation: @unchecked Sendable {
   /// back. Nil if there would be none. Under the tree lock.
   func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
     guard let call, let last = call.content?.creation else { return nil }
-    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation,
-    // the keys that lead from it to the call.
-    var found = [(last, call.path + path)]
+    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation, the
+    // keys of what it makes while it waits, and the index of the creation that it waits for.
+    var found = [(creation: last, keys: call.path + path, awaited: -1)]
+    var known: Set = [ObjectIdentifier(last)]
     var next = 0
     while next < found.count {
-      let (creation, keys) = found[next]
-      if creation === self { return keys + [provider.key] }
-      next += 1
+      let creation = found[next].creation
+      if creation === self {
+        var keys: [KeyIdentity] = []
+        var index = next
+        while index >= 0 {
+          keys += found[index].keys
+          index = found[index].awaited
+        }
+        return keys + [provider.key]
+      }
       for waiter in creation.waiters.values {
         guard let call = waiter.call, let other = call.content?.creation else { continue }
-        if found.contains(where: { $0.0 === other }) { continue }
-        found.append((other, call.path + waiter.path + keys))
+        if known.insert(ObjectIdentifier(other)).inserted { found.append((other, call.path + waiter.path, next)) }
       }
+      next += 1
     }
     return nil
   }

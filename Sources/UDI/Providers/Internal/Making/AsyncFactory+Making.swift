@@ -14,7 +14,7 @@ extension AsyncFactory {
     switch sharing {
     case .unique:
       try Task.checkCancellation()
-      let call = try AsyncCall(self, context, key, beginning: nil, for: .current)
+      let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current)
       return try await make(for: context, arguments, call, isOwned: false) { _ in }
     case .graph:
       return try await AsyncGraph.run { graph in
@@ -42,9 +42,9 @@ extension AsyncFactory {
       case .wait(let creation, let number): return try await creation.wait(number)
       case .make(let owner, let creation, let number, let predecessor):
         // The new call does not belong to the one that asks for it: that one waits for it, like any other.
-        let beginner = AsyncCall.current
+        let asker = AsyncCall.current
         creation.start(after: predecessor) { [self] in
-          let call = try AsyncCall(self, owner, key, beginning: creation, for: beginner)
+          let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker)
           return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
             try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
               keeper.end(creation, with: $0, self, owner)
@@ -143,7 +143,7 @@ extension InstanceKeeper {
       if BindingAudit.isOn { node.remember(owner) }
       let new = AsyncCreation(provider)
       asyncCreation = new
-      return .make(owner, new, try new.enter(call, path), predecessor: present)
+      return .make(owner, new, new.enterFirst(call, path), predecessor: present)
     }
   }
 

@@ -29,7 +29,7 @@ final class AsyncGraph: @unchecked Sendable {
         }
         let new = AsyncCreation(provider)
         creation = new
-        return .make(context, new, try new.enter(call, path), predecessor: present)
+        return .make(context, new, new.enterFirst(call, path), predecessor: present)
       }
     }
 
