@@ -1,4 +1,4 @@
-/// Makes lookups that find something, as often as it is told: for `instructions`, which counts what one lookup takes.
+/// Makes lookups, as often as it is told: for `instructions`, which counts what one lookup takes.
 ///
 ///     Hits COUNT on|off KIND    with recording on or off; KIND is one of those below
 import UDI
@@ -23,6 +23,12 @@ context.bind(host, as: (any Service).self)
 context.multiBind(host, as: (any Service).self, named: "example")
 context.register((any Owned).self, lifetime: .context) { Host() }
 let owned = context.link((any Owned).self)
+protocol Made: AnyObject, Sendable {}
+protocol Kept: AnyObject, Sendable {}
+protocol Missing: AnyObject, Sendable {}
+extension Host: Made, Kept {}
+context.register((any Made).self) { Host() }
+context.register((any Kept).self, lifetime: .context) { Host() }
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
@@ -48,5 +54,12 @@ case "object-require": repeating { (try? member.require((any Service).self)) ===
 case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
 case "object-key": repeating { member.linkInLine(key) === host }
+case "miss": repeating { context.link((any Missing).self) == nil }
+case "made": repeating { context.link((any Made).self) != nil }
+case "made-and-kept":
+  repeating {
+    context.reset()
+    return context.link((any Kept).self) != nil
+  }
 default: fatalError("no kind \(arguments[3])")
 }

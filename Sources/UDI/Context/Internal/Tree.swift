@@ -85,15 +85,26 @@ enum Tree {
   static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    // Without `defer`, because the compiler sometimes makes that a function of its own: this takes 5 % more instructions
+    // to make an instance that is kept.
     var garbage = Garbage()
-    // Results and errors go to the caller; the garbage is released here, after the lock has been given back.
-    defer { garbage.release() }
     lock.lock()
-    defer {
-      if let notifications = unsafe notifications { handOver(notifications, &garbage) }
-      lock.unlock()
+    do {
+      let result = try body(&garbage)
+      end(&garbage)
+      return result
+    } catch {
+      end(&garbage)
+      throw error
     }
-    return try body(&garbage)
+  }
+
+  /// Ends a change: gives back the lock, and then releases what was dropped.
+  @inline(__always)
+  private static func end(_ garbage: inout Garbage) {
+    if let notifications = unsafe notifications { handOver(notifications, &garbage) }
+    lock.unlock()
+    garbage.release()
   }
 
   /// Notes that a watcher is to be notified after the lock has been given back.
