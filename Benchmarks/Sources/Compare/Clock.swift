@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -14,6 +15,20 @@ func timed(_ body: () -> Void) -> Double {
   let start = now()
   body()
   return Double(now() - start)
+}
+
+/// Runs an asynchronous body in a task, waits for it, and returns the time that it took.
+func timedInTask(_ body: @escaping @Sendable () async -> Void) -> Double {
+  let done = DispatchSemaphore(value: 0)
+  let time = Atomic<UInt64>(0)
+  Task.detached {
+    let start = now()
+    await body()
+    time.store(now() - start, ordering: .releasing)
+    done.signal()
+  }
+  done.wait()
+  return Double(time.load(ordering: .acquiring))
 }
 
 /// Starts a thread that sleeps forever. Programs of users have more than one thread, and the C library takes short

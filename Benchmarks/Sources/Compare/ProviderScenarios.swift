@@ -1,5 +1,11 @@
 import UDI
 
+/// What a program without a library would ask asynchronously.
+private final class AsynchronousStore: Sendable {
+  private let stored = Plain()
+  @inline(never) @concurrent func plain() async -> any K5 { stored }
+}
+
 /// The costs of providers: of what they keep, of what they make, and of registering them.
 func providerScenarios(_ plain: Plain) -> [Scenario] {
   let context = UDIContext(tag: "providers")
@@ -10,6 +16,10 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
   context.register((any K4).self, lifetime: .context) { (_, number: Int) in Plain() }
   let observed = context.link((any K1).self)
   opaque(context.link((any K0).self))
+  let asynchronous = UDIContext(tag: "asynchronous")
+  asynchronous.register((any K5).self, lifetime: .context) { await AsynchronousStore().plain() }
+  let store = AsynchronousStore()
+  _ = timedInTask { opaque(try? await asynchronous.obtain((any K5).self)) }
   let graph = UDIContext(tag: "graph")
   registerGraph(in: graph)
   let parent = UDIContext(tag: "parent")
@@ -39,6 +49,15 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
     },
     .loop(".context with one argument, already made", limit: 12, mostAllocations: 2) { count in
       for number in 0..<count { opaque(context.link((any K4).self, with: number & 7)) }
+    },
+    Scenario("an asynchronous call that returns a stored object", limit: nil, operations: 20_000) {
+      timedInTask { for _ in 0..<20_000 { opaque(await store.plain()) } }
+    },
+    Scenario(
+      "obtain, made and kept, above an asynchronous call", limit: 2.5, operations: 20_000,
+      above: "an asynchronous call that returns a stored object", mostAllocations: 0.01
+    ) {
+      timedInTask { for _ in 0..<20_000 { opaque(try? await asynchronous.obtain((any K5).self)) } }
     },
     Scenario("register 16 in a new context, each", limit: 3.3, operations: 1600) {
       var time = 0.0
