@@ -1,0 +1,167 @@
+/// Making everything before it is needed.
+extension UDIContext {
+  /// Makes everything that this context and the contexts below it own, so that later lookups find it.
+  ///
+  /// ```swift
+  /// try await root.warmUp()
+  /// // From here on, `link` finds what asynchronous factories have made.
+  /// ```
+  ///
+  /// This makes an instance of each provider that keeps what it makes, as under the lifetime `.context`, and that takes
+  /// no arguments. Set-up blocks run first. Providers with asynchronous factories come next, side by side, each as soon
+  /// as what it needs has been made. The others come last, so that they find all of this. Scopes count as contexts
+  /// below.
+  ///
+  /// If something cannot be made, everything else is made all the same. An instance that nobody has dropped can be
+  /// looked up from then on, so a program that warms up its root when it starts does not fail later for want of a
+  /// dependency.
+  ///
+  /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
+  /// - Complexity: O(contexts and providers below), besides the making.
+  public func warmUp() async throws {
+    for context in allContexts() { await context.runSetUps() }
+    let owned = ownedProviders()
+    let failures =
+      await Self.failures(of: owned.filter { $0.isAsynchronous })
+      + Self.failures(of: owned.filter { !$0.isAsynchronous })
+    try Self.end(with: failures)
+  }
+
+  /// Makes the given dependencies, side by side, so that later lookups from here find them, if they are kept.
+  ///
+  /// - Parameters:
+  ///   - first: The type that the first dependency is registered under.
+  ///   - more: The types of the others.
+  /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
+  public func warmUp<First: Sendable, each More: Sendable>(
+    _ first: First.Type, _ more: repeat (each More).Type
+  ) async throws {
+    try await warmUp(ArgumentPack<First, repeat each More>.types, .anywhere)
+  }
+
+  /// The same as ``warmUp(_:_:)`` for types that are not `Sendable`, on the main actor.
+  @preconcurrency @MainActor
+  public func warmUp<First, each More>(_ first: First.Type, _ more: repeat (each More).Type) async throws {
+    try await warmUp(ArgumentPack<First, repeat each More>.types, .mainActor)
+  }
+
+  private func warmUp(_ types: [Any.Type], _ reach: Reach) async throws {
+    try Self.end(
+      with: await Self.failures(
+        of: types.map {
+          WarmUp(context: self, type: $0, name: nil, reach: reach, search: nil, isAsynchronous: true)
+        }))
+  }
+}
+
+/// Why a context could not be warmed up. Everything that could be made has been made.
+public struct UDIWarmUpError: Error, Sendable {
+  /// A dependency that could not be made.
+  public struct Failure: Sendable {
+    /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that the dependency is registered under; nil if there is none.
+    public let name: String?
+    /// The tags of all contexts from the root down to the one that was to make it, both included.
+    public let path: [String]
+    /// Why it could not be made.
+    public let error: any Error
+  }
+
+  /// The failures. There is at least one.
+  public let failures: [Failure]
+}
+
+extension UDIWarmUpError.Failure: CustomStringConvertible {
+  /// The dependency, the context and the error.
+  public var description: String { "\(describeKey(typeName, name)) in \(quoted(path)): \(error)" }
+}
+
+extension UDIWarmUpError: CustomStringConvertible {
+  /// One line for each failure, after a line that says how many there are.
+  public var description: String {
+    if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
+    return (["\(failures.count) dependencies could not be made:"] + failures.map { "  \($0)" }).joined(separator: "\n")
+  }
+}
+
+// MARK: - What there is to make
+
+/// A dependency to make.
+private struct WarmUp: Sendable {
+  let context: UDIContext
+  let type: Any.Type
+  let name: UDIName?
+  let reach: Reach
+  let search: UDISearch?
+  let isAsynchronous: Bool
+
+  /// Makes the dependency.
+  ///
+  /// - Returns: What went wrong.
+  func failure() async -> UDIWarmUpError.Failure? {
+    do {
+      if reach == .mainActor { try await makeOnMainActor() } else { try await make() }
+      return nil
+    } catch {
+      let path = context.change { node, _ in node.fullPath }
+      return .init(typeName: TypeIdentity.of(type).text, name: name?.description, path: path, error: error)
+    }
+  }
+
+  nonisolated(nonsending) private func make() async throws {
+    _ = try await Obtaining(
+      context: context, type: type, name: name, reach: reach, search: search, arguments: nil
+    ).run()
+  }
+
+  @MainActor private func makeOnMainActor() async throws { try await make() }
+}
+
+extension UDIContext {
+  /// This context and all below it.
+  private func allContexts() -> [UDIContext] {
+    change { node, _ in [self] + BreadthFirst(node).dropFirst().compactMap(\.node.context) }
+  }
+
+  /// Runs this context's own set-up blocks, on the main actor if they belong there.
+  private func runSetUps() async {
+    func run() { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
+    run()
+    guard !MainActorCheck.isOnMainActor, withNode({ $0.mustRunSetUps(.local) }) else { return }
+    await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
+  }
+
+  private func ownedProviders() -> [WarmUp] {
+    allContexts().flatMap { context in
+      context.change { node, garbage in
+        var owned: [WarmUp] = []
+        node.treeLocked.providers.forEach { element in
+          let provider = element.provider
+          guard provider.sharing == .strong, provider.wanted == nil, !(provider is Alias) else { return }
+          owned.append(
+            WarmUp(
+              context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach,
+              search: .local, isAsynchronous: provider.isAsynchronous))
+        }
+        return owned
+      }
+    }
+  }
+
+  private static func failures(of dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
+    await withTaskGroup { group in
+      for (index, dependency) in dependencies.enumerated() {
+        group.addTask { (index, await dependency.failure()) }
+      }
+      var failures: [(index: Int, failure: UDIWarmUpError.Failure)] = []
+      for await case (let index, let failure?) in group { failures.append((index, failure)) }
+      return failures.sorted { $0.index < $1.index }.map(\.failure)
+    }
+  }
+
+  private static func end(with failures: [UDIWarmUpError.Failure]) throws {
+    if Task.isCancelled { throw CancellationError() }
+    if !failures.isEmpty { throw UDIWarmUpError(failures: failures) }
+  }
+}

@@ -1,0 +1,148 @@
+import Testing
+
+@testable import UDI
+
+@Suite(.timeLimit(.minutes(1))) struct WarmUpTests {
+  let context = UDIContext(tag: "context")
+
+  @Test func everythingOwnedIsMadeHereAndBelow() async throws {
+    let made = Journal()
+    let (child, scope) = (try context.makeChild(tag: "child"), try context.makeScope(tag: "scope"))
+    for (place, name) in [(context, "root"), (child, "child"), (scope, "scope")] {
+      place.register((any Service).self, lifetime: .context) {
+        await Task.yield(); made.add("async \(name)"); return Plain()
+      }
+      place.register((any Other).self, lifetime: .context) {
+        made.add("sync \(name)"); return Plain()
+      }
+      place.register((any Loose).self) {
+        made.add("unique"); return Plain()
+      }
+      place.register((any Alpha).self, lifetime: .weak) {
+        made.add("weak"); return Made()
+      }
+      place.register((any Beta).self, lifetime: .context) { (_, number: Int) in
+        made.add("argument"); return Made()
+      }
+    }
+    try await context.warmUp()
+    #expect(made.all.prefix(3).sorted() == ["async child", "async root", "async scope"])
+    #expect(made.all.dropFirst(3).sorted() == ["sync child", "sync root", "sync scope"])
+    #expect(context.link((any Service).self) != nil)
+    try await context.warmUp()
+    #expect(made.all.count == 6)
+  }
+
+  /// What is made at the same time, and on which level it is.
+  final class Level: Sendable {}
+
+  /// Ten services on three levels. All services of a level are made at the same time.
+  @Test func levelByLevel() async throws {
+    let sizes = [4, 4, 2]
+    let latches = sizes.map { Latch($0) }
+    for (level, size) in sizes.enumerated() {
+      for number in 0..<size {
+        context.register(Level.self, named: "\(level).\(number)", lifetime: .context) { context in
+          if level > 0 {
+            for other in 0..<sizes[level - 1] {
+              _ = try await context.obtain(Level.self, named: "\(level - 1).\(other)")
+            }
+          }
+          // Nobody goes on before all of the level have come this far.
+          latches[level].arrive()
+          await latches[level].wait()
+          return Level()
+        }
+      }
+    }
+    try await context.warmUp()
+    #expect(context.linkAll(Level.self).count == 10)
+  }
+
+  @Test func aSynchronousProviderFindsWhatIsAsynchronous() async throws {
+    final class Desk: Sendable {
+      let service: (any Service)?
+      init(service: (any Service)?) { self.service = service }
+    }
+    context.register(Desk.self, lifetime: .context) { context in Desk(service: context.link((any Service).self)) }
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    try await context.warmUp()
+    #expect(context.link(Desk.self)?.service != nil)
+  }
+
+  @Test func allFailuresInOneError() async throws {
+    struct Failure: Error {}
+    let child = try context.makeChild(tag: "child")
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Failure() }
+    context.register((any Other).self, named: "n", lifetime: .context) { () -> Plain? in nil }
+    child.register((any Loose).self, lifetime: .context) { context in
+      _ = try context.require((any Gamma).self)
+      return Plain()
+    }
+    let made = Locked(0)
+    child.register((any Alpha).self, lifetime: .context) {
+      made.withLock { $0 += 1 }
+      return Made()
+    }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 3)
+    #expect(error.failures[0].error is Failure)
+    #expect(error.failures[1].name == "\"n\"")
+    #expect(error.failures[2].path == ["context", "child"])
+    #expect(error.description.hasPrefix("3 dependencies could not be made:\n"))
+    #expect(error.description.contains("Gamma"))
+    // Everything else has been made.
+    #expect(made.current == 1)
+  }
+
+  @Test func namedTypes() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Loose).self, lifetime: .context) {
+      Issue.record("not asked for"); return Plain()
+    }
+    try await context.warmUp((any Service).self, (any Other).self)
+    #expect(context.link((any Service).self) != nil && context.link((any Other).self) != nil)
+    let error = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp((any Alpha).self) }
+    #expect((error?.failures.first?.error as? UDILinkError)?.cause == .notRegistered)
+  }
+
+  final class OnMain {}
+
+  @Test func onTheMainActorAndInSetUpBlocks() async throws {
+    await MainActor.run {
+      context.register(OnMain.self, lifetime: .context) {
+        MainActor.assertIsolated()
+        return OnMain()
+      }
+      context.setUp { context in
+        MainActor.assertIsolated()
+        context.register((any Service).self, lifetime: .context) {
+          await Task.yield(); return Plain()
+        }
+      }
+    }
+    try await context.warmUp()
+    #expect(context.link((any Service).self) != nil)
+    await MainActor.run { #expect(context.link(OnMain.self) != nil) }
+  }
+
+  @Test func cancellation() async {
+    let begun = Latch()
+    context.register((any Service).self, lifetime: .context) {
+      begun.arrive()
+      try await untilCancelled()
+      return Plain()
+    }
+    let task = Task { try await context.warmUp() }
+    await begun.wait()
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+}
