@@ -134,7 +134,7 @@ nonisolated(nonsending) public func leaks(
     if left < count { deadline = ContinuousClock.now + patience }
     count = left
   }
-  return audit.survivors { UDILeak($0) }
+  return audit.survivors(describe)
 }
 
 /// Runs a synchronous operation, and finds what outlives it.
@@ -153,7 +153,16 @@ public func leaks(
   try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try audit.watch(context, madeWith: own, operation: operation)
   }
-  return audit.survivors { UDILeak($0) }
+  return audit.survivors(describe)
+}
+
+/// Describes leaked objects.
+///
+/// - Parameter known: Other objects, which may lead to the leaked ones.
+private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) -> [UDILeak] {
+  if leaked.isEmpty { return [] }
+  var traces = LeakTraces(to: leaked.compactMap(\.object), from: known)
+  return leaked.map { UDILeak($0, trace: $0.object.flatMap { traces.trace(of: $0) }) }
 }
 
 /// Makes an audit, and decides what it ignores.

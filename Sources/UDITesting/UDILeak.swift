@@ -44,8 +44,16 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// If a context has leaked, the providers that are registered in that context and below it. A provider whose factory
   /// captures the context keeps the context alive.
   public let providers: [Registration]
+  /// The leak trace: the references that lead from an object that the audit knows to the one that leaked, for example
+  /// `Coordinator.handlers[2] {captures} → Model`. If an object holds itself, the trace leads from the object back to
+  /// it. Nil if none was found.
+  ///
+  /// The search begins at the contexts of the audited tree, and at all objects that the audit knows. It looks into
+  /// stored properties, collections and what closures have captured. It does not look into running tasks, global and
+  /// local variables, C libraries, or memory that a type reaches by pointers.
+  public let trace: String?
 
-  /// Says what leaked, and where it was registered, attached or made.
+  /// Says what leaked, where it was registered, attached or made, and what holds it.
   public var description: String {
     if let contextPath { return describeContext(contextPath) }
     let wasRegistered = !registrations.isEmpty
@@ -54,14 +62,26 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
       ? "registered as \(registrations.map(\.place).joined(separator: "; as "))"
       : "attached to \(attachments.map(\.place).joined(separator: "; to "))"
     let isContextAlive = wasRegistered ? registrations.map(\.isContextAlive) : attachments.map(\.isContextAlive)
+    let isAnyContextAlive = isContextAlive.contains(true)
     return "Still alive: the \(className) that was \(places). "
-      + (isContextAlive.contains(true) ? "So is that context. Who holds one of them? " : "Who holds it? ")
-      + "Look for a closure or a property that leads back to it."
+      + (isAnyContextAlive ? "So is that context. " : "") + describeHolder(isAnyContextAlive ? "one of them" : "it")
+  }
+
+  private func describeHolder(_ held: String) -> String {
+    if let trace { return "It is held: \(trace)" }
+    return """
+      Who holds \(held)? Nothing that the audit knows does: perhaps a task, a global or local variable, a C library, or \
+      an object that is not in the tree.
+      """
   }
 
   private func describeContext(_ path: [String]) -> String {
     let start = "The context \(quoted(path)) is still alive."
-    if providers.isEmpty { return "\(start) Who holds it? Look for a closure or a property that leads back to it." }
+    if let trace {
+      let advice = trace.contains(" {provider of ") ? ". Use the context that the factory is given." : ""
+      return "\(start) It is held: \(trace)\(advice)"
+    }
+    if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
     let places = providers.prefix(5).map { provider in
       let place = provider.path == path ? "" : " in \(quoted(provider.path))"
       return "of \(provider.key)\(place), registered at \(provider.fileID):\(provider.line)"
@@ -73,8 +93,11 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
       """
   }
 
-  /// - Parameter subject: An object or a context that an audit reports.
-  init(_ subject: BindingAudit.Subject) {
+  /// - Parameters:
+  ///   - subject: An object or a context that an audit reports.
+  ///   - trace: Its leak trace, if one was found.
+  init(_ subject: BindingAudit.Subject, trace: String?) {
+    self.trace = trace
     className = "\(subject.objectType)"
     registrations = unique(subject.notes.compactMap { Registration($0) })
     attachments = unique(subject.notes.compactMap { Attachment($0) })

@@ -405,7 +405,7 @@ import UDI
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
       case 5: context.bind(other, as: Plain.self)
       case 6: #expect(audit.countOfSurvivors() == 1)
-      case 7: #expect(audit.survivors(\.objectType).count == 1)
+      case 7: #expect(audit.survivors { reported, _ in reported.map(\.objectType) }.count == 1)
       default: #expect(context.link(Safe.self) === safe)
       }
     }) { mortals = [] }

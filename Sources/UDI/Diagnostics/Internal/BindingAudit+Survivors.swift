@@ -1,38 +1,43 @@
 /// What has outlived the audited operation.
 extension BindingAudit {
   /// The number of objects and contexts that are to be reported.
-  package func countOfSurvivors() -> Int { withSurvivors { reported, _ in reported.count } }
+  package func countOfSurvivors() -> Int { withSurvivors { reported, _, _ in reported.count } }
 
   /// The objects and contexts to report, in the order in which the audit learnt of them. If this audit runs inside
   /// another one, the other one does not report them again.
   ///
-  /// - Parameter describe: Makes an element of the result from a subject. The subject's object is alive during the
-  ///   call.
-  package func survivors<Leak>(_ describe: (Subject) -> Leak) -> [Leak] {
-    withSurvivors { reported, all in
+  /// - Parameter describe: Makes the result from the subjects to report, and from objects that are also known and alive
+  ///   and may hold these. All these objects are alive during the call.
+  package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
+    withSurvivors { reported, all, others in
       let objects = all.compactMap(\.object)
       for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
-      return reported.map { subject in
+      let described = reported.map { subject in
         var subject = subject
         if let path = subject.contextPath {
           subject.providers = subject.context?.registeredProviders(below: path) ?? []
         }
-        return describe(subject)
+        return subject
       }
+      return describe(described, others)
     }
   }
 
   /// Decides what to report.
   ///
-  /// - Parameter body: Receives two arrays: the subjects to report; and all subjects that have outlived the operation
-  ///   and are not in the tree, including those that are ignored. Their objects are alive during the call.
-  private func withSurvivors<Result>(_ body: (_ reported: [Subject], _ all: [Subject]) -> Result) -> Result {
+  /// - Parameter body: Receives three arrays: the subjects to report; all subjects that have outlived the operation and
+  ///   are not in the tree, including those that are ignored; and the other objects that are known. All these objects
+  ///   are alive during the call.
+  private func withSurvivors<Result>(
+    _ body: (_ reported: [Subject], _ all: [Subject], _ others: [AnyObject]) -> Result
+  ) -> Result {
     // To check whether objects are alive, strong references to them are made. By the time these references are
     // released, they may be the last ones.
     var loaded = Garbage()
     defer { loaded.release() }
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
-    let left = living(&loaded).filter { !present.contains($0.id) }
+    let living = living(&loaded)
+    let left = living.filter { !present.contains($0.id) }
     let ignored = left.filter { $0.isSettled || isIgnored($0) }
     let ignoredIDs = contents(of: ignored.compactMap { $0.context ?? $0.heldContext }, &loaded)
       .union(ignored.map(\.id))
@@ -47,7 +52,9 @@ extension BindingAudit {
       guard let context = subject.context else { return true }
       return unsafe subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
-    return body(reported, left.filter { !$0.wasThereBefore })
+    let reportedIDs = Set(reported.map(\.id))
+    let others = living.filter { !reportedIDs.contains($0.id) }.compactMap(\.object)
+    return body(reported, left.filter { !$0.wasThereBefore }, unsafe (preparedRoot.map { [$0] } ?? []) + others)
   }
 
   /// The subjects that are alive, in order.

@@ -1,0 +1,183 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// What a closure has captured: a heap object without a class, whose metadata describes its content.
+///
+/// The compiler writes a list of the captures' types for each closure. A context is read only if the types of all
+/// captures are known, because otherwise it is not known where each capture is. Nothing is guessed.
+@safe
+struct ClosureContext {
+  private let address: UnsafeRawPointer
+  private let metadata: UnsafeRawPointer
+
+  /// - Parameters:
+  ///   - address: The address of a closure's context, which is alive.
+  ///   - metadata: The first word at this address.
+  init(at address: UnsafeRawPointer, _ metadata: UnsafeRawPointer) {
+    unsafe (self.address, self.metadata) = unsafe (address, metadata)
+  }
+
+  /// One capture that is held strongly.
+  @safe
+  enum Capture {
+    case value(Any.Type, at: UnsafeRawPointer)
+    /// A captured variable, which is a heap object of its own, or another reference to a heap object.
+    case reference(at: UnsafeRawPointer)
+    /// A function, which is a pair of its code and its context.
+    case function(at: UnsafeRawPointer)
+  }
+
+  /// The captures that are held strongly; nil if it is not known what was captured.
+  var strongCaptures: [Capture]? {
+    guard let descriptor = unsafe metadata.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else { return nil }
+    let captureCount = unsafe Int(descriptor.load(as: UInt32.self))
+    let sourceCount = unsafe Int(descriptor.load(fromByteOffset: 4, as: UInt32.self))
+    let bindingCount = unsafe Int(descriptor.load(fromByteOffset: 8, as: UInt32.self))
+    let names = (0..<captureCount + 2 * sourceCount).map { index in
+      let place = unsafe descriptor + 12 + 4 * index
+      return unsafe MangledName(at: place + Int(place.load(as: Int32.self)))
+    }
+    let bindings = unsafe address + Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
+    let generics = unsafe Generics(names[captureCount...], bindings, bindingCount)
+
+    var end = unsafe bindings + 8 * bindingCount
+    var captures: [Capture] = []
+    for name in names[..<captureCount] {
+      guard let content = Content(name, generics) else { return nil }
+      let start = unsafe end.alignedUp(toMultipleOf: content.alignment)
+      unsafe end = start + content.size
+      switch content.kind {
+      case .value(let type): unsafe captures.append(.value(type, at: start))
+      case .reference: unsafe captures.append(.reference(at: start))
+      case .function: unsafe captures.append(.function(at: start))
+      case .notHeld: break
+      }
+    }
+    if let size = unsafe allocatedSize(address), unsafe end - address > size { return nil }
+    return captures
+  }
+
+  /// The metadata that a generic closure has captured for its type parameters.
+  private struct Generics {
+    private var types: [String: Any.Type] = [:]
+
+    init(_ sources: ArraySlice<MangledName>, _ bindings: UnsafeRawPointer, _ count: Int) {
+      var rest = sources
+      while let parameter = rest.popFirst(), let source = rest.popFirst() {
+        // "B" and a number: the type is the binding with this number.
+        guard source.text.first == "B", let index = Int(source.text.dropFirst()), index < count else { continue }
+        types[parameter.text] = unsafe bindings.load(fromByteOffset: 8 * index, as: Any.Type.self)
+      }
+    }
+
+    func resolve(_ name: MangledName, dropping dropped: Int) -> Any.Type? {
+      if let type = unsafe name.resolved(dropping: dropped) { return type }
+      if let type = types[String(name.text.dropLast(dropped))] { return type }
+      // The name mentions type parameters. To replace them, the runtime asks for a generic type that has them.
+      let arguments = ["x", "q_", "q0_", "q1_"].map { types[$0] }.prefix { $0 != nil }.compactMap(\.self)
+      let templates: [Any.Type] = [
+        Template1<Int>.self, Template2<Int, Int>.self, Template3<Int, Int, Int>.self,
+        Template4<Int, Int, Int, Int>.self,
+      ]
+      guard let count = Optional(arguments.count), count > 0, count == types.count else { return nil }
+      return unsafe arguments.withUnsafeBytes {
+        unsafe name.resolved(dropping: dropped, in: TypeLayout(templates[count - 1]).descriptor, $0.baseAddress)
+      }
+    }
+  }
+
+  /// What a capture is made of.
+  private struct Content {
+    enum Kind {
+      case value(Any.Type), reference, function, notHeld
+    }
+    let kind: Kind
+    let size: Int
+    let alignment: Int
+
+    private init(_ kind: Kind, size: Int = 8, alignment: Int = 8) {
+      (self.kind, self.size, self.alignment) = (kind, size, alignment)
+    }
+
+    init?(_ name: MangledName, _ generics: Generics) {
+      let text = name.text
+      if ["Xw", "Xo", "Xu"].contains(where: text.hasSuffix) {
+        // Weak, unowned, and unowned without a check.
+        guard let type = generics.resolve(name, dropping: 2) else { return nil }
+        self.init(.notHeld, size: TypeLayout(type).size)
+      } else if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" {
+        self.init(.reference)
+      } else if ["Bp", "Bb", "Bw"].contains(text) {
+        self.init(.notHeld)
+      } else if text.hasPrefix("Bi"), text.hasSuffix("_"), let bits = Int(text.dropFirst(2).dropLast()) {
+        let size = (bits + 7) / 8
+        if size > 8 { return nil }
+        let padded = 1 << (Int.bitWidth - (size - 1).leadingZeroBitCount)
+        self.init(.notHeld, size: padded, alignment: padded)
+      } else if ["XMt", "Xmt"].contains(where: text.hasSuffix) {
+        self.init(.notHeld, size: 0, alignment: 1)
+      } else if let isThick = Self.isThickFunction(text) {
+        self.init(isThick ? .function : .notHeld, size: isThick ? 16 : 8)
+      } else if let type = generics.resolve(name, dropping: 0) {
+        let layout = TypeLayout(type)
+        self.init(.value(type), size: layout.size, alignment: layout.alignment)
+      } else if name.beginsWithClass, text.hasPrefix("?y"), text.hasSuffix("G") || text.hasSuffix("GSg") {
+        // An object of a generic class whose arguments are known only to the object.
+        self.init(.reference)
+      } else {
+        return nil
+      }
+    }
+
+    /// Whether the name of a function's type says that the function has a context; nil for the name of another type.
+    ///
+    /// Such a name ends with `I`, letters that describe the function, and `_`.
+    private static func isThickFunction(_ text: String) -> Bool? {
+      // An optional function is stored like a function. If it is nil, it has no context.
+      if text.hasSuffix("_Sg") { return isThickFunction(String(text.dropLast(2))) }
+      guard text.hasSuffix("_"), let start = text.lastIndex(of: "I") else { return nil }
+      var letters = text[text.index(after: start)...].dropLast()
+      guard !letters.isEmpty, letters.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
+      while let first = letters.first, "sPeA".contains(first) { letters.removeFirst() }
+      switch letters.popFirst() {
+      case "g", "x", "y": return letters.first != "B"
+      case "t": return false
+      default: return nil
+      }
+    }
+  }
+}
+
+// Their parameters stand for those of a generic closure.
+private enum Template1<A> {}
+private enum Template2<A, B> {}
+private enum Template3<A, B, C> {}
+private enum Template4<A, B, C, D> {}
+
+/// How many bytes were allocated at an address; nil if this is not known.
+///
+/// - Parameter address: The address of an object that is alive.
+func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
+  // An object that is never freed may be part of the program's data. Its reference counts say so.
+  let counts = unsafe address.load(fromByteOffset: 8, as: UInt.self)
+  if UInt32(truncatingIfNeeded: counts) == .max { return nil }
+  #if canImport(Darwin)
+    let size = unsafe malloc_size(address)
+    return size == 0 ? nil : size
+  #else
+    guard let usableSize = unsafe usableSize else { return nil }
+    return unsafe usableSize(UnsafeMutableRawPointer(mutating: address))
+  #endif
+}
+
+#if !canImport(Darwin)
+  /// The C library's `malloc_usable_size`, if there is one.
+  private let usableSize = unsafe dlsym(nil, "malloc_usable_size").map {
+    unsafe unsafeBitCast($0, to: (@convention(c) (UnsafeMutableRawPointer?) -> Int).self)
+  }
+#endif

@@ -1,0 +1,198 @@
+import UDI
+
+/// The heap objects that can be reached from some objects, with the references between them.
+final class ReferenceGraph {
+  struct Edge {
+    let target: Int
+    let steps: String
+  }
+
+  /// A heap object: an object of a class, or what a closure has captured, a captured variable, or the like.
+  struct Node {
+    /// How traces name the object; nil if they do not, as it is only a part of the way.
+    let name: String?
+    var edges: [Edge] = []
+    /// Keeps an object alive as long as the graph exists.
+    fileprivate let object: AnyObject?
+    fileprivate let address: UInt
+    /// Whether the node is a part of a provider.
+    fileprivate let isOfProvider: Bool
+  }
+
+  private(set) var nodes: [Node] = []
+  private var indices: [UInt: Int] = [:]
+
+  private let fields = FieldCache()
+  /// What is known about each class whose objects were met.
+  private var classes: [ObjectIdentifier: ClassFacts] = [:]
+
+  private struct ClassFacts {
+    let name: String
+    /// Whether the class is one of the library's own.
+    let isOfLibrary: Bool
+    /// If the objects are the memory of arrays, the type of the elements. If an array is all that a closure has
+    /// captured, the closure's context is that memory.
+    let arrayElement: Any.Type?
+
+    init(_ type: AnyClass) {
+      let fullName = _typeName(type)
+      name = "\(type)"
+      isOfLibrary = fullName.hasPrefix("UDI.")
+      let isOfArrays = fullName.hasPrefix("Swift._ContiguousArrayStorage<")
+      arrayElement = isOfArrays ? unsafe TypeLayout(type).genericArguments?.pointee : nil
+    }
+  }
+
+  private func facts(about object: AnyObject) -> ClassFacts {
+    let type: AnyClass = type(of: object)
+    let id = ObjectIdentifier(type)
+    if let known = classes[id] { return known }
+    let facts = ClassFacts(type)
+    classes[id] = facts
+    return facts
+  }
+
+  /// A search gives up after this many objects.
+  private static var limit: Int { 200_000 }
+
+  /// - Parameter roots: The objects to begin with.
+  init(_ roots: [AnyObject]) {
+    for root in roots { _ = index(of: root) }
+    var next = 0
+    while next < nodes.count, nodes.count < Self.limit {
+      nodes[next].edges = edges(of: nodes[next])
+      next += 1
+    }
+  }
+
+  /// The node of an object; nil if there is none.
+  func existingIndex(of object: AnyObject) -> Int? { indices[Self.address(of: object)] }
+
+  private static func address(of object: AnyObject) -> UInt {
+    unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+  }
+
+  // MARK: - Nodes
+
+  private func index(of object: AnyObject, isOfProvider: Bool = false) -> Int {
+    let address = Self.address(of: object)
+    if let index = indices[address] { return index }
+    return add(
+      Node(name: name(of: object), object: object, address: address, isOfProvider: isOfProvider))
+  }
+
+  private func index(of reference: ReferenceScan.Reference, isOfProvider: Bool) -> Int {
+    if let index = indices[reference.target] { return index }
+    let pointer = unsafe UnsafeRawPointer(bitPattern: reference.target)!
+    if unsafe HeapKind(pointer) == .object {
+      let object = unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+      return index(of: object, isOfProvider: isOfProvider)
+    }
+    return add(Node(name: nil, object: nil, address: reference.target, isOfProvider: isOfProvider))
+  }
+
+  private func add(_ node: Node) -> Int {
+    nodes.append(node)
+    indices[node.address] = nodes.count - 1
+    return nodes.count - 1
+  }
+
+  private func name(of object: AnyObject) -> String? {
+    if let context = object as? UDIContext { return "UDIContext \"\(context)\"" }
+    let facts = facts(about: object)
+    return facts.isOfLibrary || facts.arrayElement != nil ? nil : facts.name
+  }
+
+  // MARK: - Edges
+
+  private func edges(of node: Node) -> [Edge] {
+    var scan = ReferenceScan(fields)
+    let pointer = unsafe UnsafeRawPointer(bitPattern: node.address)!
+    if let object = node.object {
+      let (type, facts): (AnyClass, ClassFacts) = (type(of: object), facts(about: object))
+      if let context = object as? UDIContext {
+        return context.holdings.map { holding in
+          let index = index(of: holding.object, isOfProvider: holding.isProvider)
+          return Edge(target: index, steps: holding.provider.map { " {\($0)}" } ?? "")
+        }
+      } else if let attachment = object as? UDIAttachment {
+        return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
+      } else if facts.isOfLibrary {
+        // The rest of the library is not shown: the tree's parts refer to one another, and nobody could do anything
+        // about that.
+        guard node.isOfProvider, facts.name != "KeyIdentity" else { return [] }
+        unsafe scan.scanFieldsSilently(pointer, TypeLayout(type))
+      } else if let element = facts.arrayElement {
+        unsafe scanArray(at: pointer, of: element, &scan)
+      } else {
+        if let buffer = type as? any ScannedBuffer.Type { buffer.scanHeader(of: object, &scan) }
+        unsafe scan.scanFields(pointer, TypeLayout(type))
+      }
+    } else {
+      unsafe self.scan(pointer, &scan)
+    }
+    return scan.references.map {
+      Edge(target: index(of: $0, isOfProvider: node.isOfProvider), steps: $0.steps)
+    }
+  }
+
+  /// Scans a heap object that is no object of a class.
+  private func scan(_ pointer: UnsafeRawPointer, _ scan: inout ReferenceScan) {
+    let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
+    switch unsafe HeapKind(pointer) {
+    case .captures:
+      for capture in unsafe ClosureContext(at: pointer, metadata).strongCaptures ?? [] {
+        switch capture {
+        case .value(let type, let address): unsafe scan.scan(address, as: type)
+        case .reference(let address): unsafe scan.addReference(at: address)
+        case .function(let address): unsafe scan.addFunction(at: address)
+        }
+      }
+    case .box:
+      // A captured variable of a type that was not known when the program was compiled.
+      let offset = unsafe Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
+      unsafe scan.scan(pointer + offset, as: metadata.load(fromByteOffset: 16, as: Any.Type.self))
+    case .error:
+      let error = unsafe unsafeBitCast(pointer, to: (any Error).self)
+      scan.scan(copy: error)
+    case .object, .other: break
+    }
+  }
+
+  /// What a heap object is, by the first word of its metadata.
+  private enum HeapKind {
+    case object, captures, box, error, other
+
+    init(_ pointer: UnsafeRawPointer) {
+      switch unsafe pointer.load(as: UnsafeRawPointer.self).load(as: UInt.self) {
+      case 0, 0x800...: self = .object
+      case 0x400: self = .captures
+      case 0x500: self = .box
+      case 0x501: self = .error
+      default: self = .other
+      }
+    }
+  }
+
+  private func scanArray(at pointer: UnsafeRawPointer, of element: Any.Type, _ scan: inout ReferenceScan) {
+    func scanArray<Element>(_: Element.Type) {
+      // An array is one reference to this memory.
+      unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: [Element].self) }
+    }
+    _openExistential(element, do: scanArray)
+  }
+}
+
+/// A class whose objects have a header beside their stored properties.
+private protocol ScannedBuffer: AnyObject {
+  static func scanHeader(of buffer: AnyObject, _ scan: inout ReferenceScan)
+}
+
+extension ManagedBuffer: ScannedBuffer where Element: ~Copyable {
+  fileprivate static func scanHeader(of buffer: AnyObject, _ scan: inout ReferenceScan) {
+    guard let buffer = buffer as? ManagedBuffer<Header, Element> else { return }
+    unsafe buffer.withUnsafeMutablePointerToHeader { header in
+      scan.step(".header") { unsafe $0.scan(header, as: Header.self) }
+    }
+  }
+}

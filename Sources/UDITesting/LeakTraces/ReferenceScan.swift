@@ -1,0 +1,223 @@
+import Synchronization
+
+/// Finds the strong references in values: in their stored properties, elements, payloads, and so on.
+///
+/// A scan reads memory whose type is known. It calls no code of the types: no `customMirror`, no `description`, no
+/// computed property. It does not follow pointers, and so does not see what a type keeps in memory of its own.
+struct ReferenceScan {
+  /// A reference, with the steps that lead to it, for example `.handlers[2]`.
+  struct Reference {
+    /// The address of a heap object.
+    let target: UInt
+    let steps: String
+  }
+
+  private(set) var references: [Reference] = []
+  private let fields: FieldCache
+  private var steps = ""
+  /// Values inside values; a bound against types that contain themselves without end.
+  private var depth = 0
+  /// Whether the scan is inside a part of the library, whose properties mean nothing to users.
+  private var isSilent = false
+
+  init(_ fields: FieldCache) { self.fields = fields }
+
+  /// Scans a value.
+  ///
+  /// - Parameters:
+  ///   - address: The address of an initialized value, which nobody changes meanwhile.
+  ///   - type: The type of the value.
+  mutating func scan(_ address: UnsafeRawPointer, as type: Any.Type) {
+    let layout = TypeLayout(type)
+    if layout.isTrivial || depth == 64 || references.count >= Self.limit { return }
+    depth += 1
+    defer { depth -= 1 }
+    switch layout.kind {
+    case .classReference: unsafe addReference(at: address)
+    case .structure: unsafe scanStructure(address, layout)
+    case .tuple: unsafe scanFields(address, layout)
+    case .enumeration: unsafe scanPayload(address, layout)
+    case .function:
+      if layout.hasFunctionContext { unsafe addFunction(at: address) }
+    case .existential, .extendedExistential: unsafe scanExistential(address, layout)
+    case .opaque:
+      // Such a type is known only by its name, because the language has no word for it.
+      if _typeName(type) == "Builtin.NativeObject" { unsafe addReference(at: address) }
+    case .other: break
+    }
+  }
+
+  /// No object is asked for more references than this.
+  private static var limit: Int { 10_000 }
+
+  /// Performs a scan of a part.
+  mutating func step(_ step: String, _ scan: (inout ReferenceScan) -> Void) {
+    let length = steps.utf8.count
+    if !isSilent || step == Self.captures { steps += step }
+    scan(&self)
+    steps.removeLast(steps.utf8.count - length)
+  }
+
+  /// Adds the reference that is stored at an address.
+  mutating func addReference(at address: UnsafeRawPointer) {
+    let word = unsafe address.load(as: UInt.self)
+    // Elsewhere than on Linux, a word may contain a small object itself.
+    guard word != 0, word % 8 == 0, word < 1 << 56 else { return }
+    references.append(Reference(target: word, steps: steps))
+  }
+
+  /// Adds the context of a function.
+  mutating func addFunction(at address: UnsafeRawPointer) {
+    step(Self.captures) { unsafe $0.addReference(at: address + 8) }
+  }
+
+  /// The step from a function to what it has captured.
+  static var captures: String { " {captures}" }
+
+  /// Scans the stored properties of an object, or of a structure.
+  mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
+    for field in fields[layout] {
+      step(".\(field.name)") { unsafe $0.scan(address + field.offset, as: field.type) }
+    }
+  }
+
+  /// Scans the stored properties of an object of the library. They are not named.
+  mutating func scanFieldsSilently(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
+    isSilent = true
+    unsafe scanFields(address, layout)
+    isSilent = false
+  }
+
+  /// Scans a copy of a value.
+  mutating func scan(copy value: Any) {
+    func scan<Value>(_ value: Value) {
+      unsafe withUnsafePointer(to: value) { unsafe self.scan($0, as: Value.self) }
+    }
+    _openExistential(value, do: scan)
+  }
+
+  // MARK: - Kinds of values
+
+  private mutating func scanStructure(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
+    if let type = layout.type as? any ScannedCollection.Type {
+      unsafe type.scan(address, &self)
+    } else if unsafe layout.descriptor == Self.mutex {
+      // The value is in a part of the mutex that has no stored properties. The lock is not taken: if a thread is inside
+      // it for good, this would never end.
+      guard let value = unsafe layout.genericArguments?.pointee else { return }
+      unsafe scan(address + fieldOffset(layout.type, index: 1), as: value)
+    } else if layout.type != String.self {
+      unsafe scanFields(address, layout)
+    }
+  }
+
+  private static var mutex: UnsafeRawPointer? {
+    let type: any ~Copyable.Type = Mutex<Int>.self
+    return unsafe TypeLayout(unsafeBitCast(type, to: Any.Type.self)).descriptor
+  }
+
+  private mutating func scanPayload(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
+    guard layout.isCopyable else { return }
+    func scan<Value>(_ type: Value.Type) {
+      let value = unsafe address.assumingMemoryBound(to: type).pointee
+      guard childCount(value, type: type) == 1 else { return }
+      var name: UnsafePointer<CChar>?
+      var freeName: (@convention(c) (UnsafePointer<CChar>?) -> Void)?
+      let payload = unsafe child(of: value, type: type, index: 0, name: &name, freeName: &freeName)
+      let label = unsafe name.map { unsafe String(cString: $0) } ?? ""
+      unsafe freeName?(name)
+      step(value is any AnyOptional ? "" : ".\(label)") { $0.scan(copy: payload) }
+    }
+    _openExistential(layout.type, do: scan)
+  }
+
+  private mutating func scanExistential(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
+    switch layout.representation {
+    case .object, .error: unsafe addReference(at: address)
+    case .opaque:
+      // Three words for the value or for a reference to a box with the value, and then the type.
+      let content = TypeLayout(unsafe address.load(fromByteOffset: 24, as: Any.Type.self))
+      if content.isInlineInExistential {
+        unsafe scan(address, as: content.type)
+      } else {
+        let box = unsafe address.load(as: UnsafeRawPointer.self)
+        unsafe scan((box + 16).alignedUp(toMultipleOf: content.alignment), as: content.type)
+      }
+    case .other: break
+    }
+  }
+}
+
+/// The stored properties of the types that were scanned.
+final class FieldCache {
+  private var fields: [ObjectIdentifier: [TypeLayout.Field]] = [:]
+
+  subscript(_ layout: TypeLayout) -> [TypeLayout.Field] {
+    let id = ObjectIdentifier(layout.type)
+    if let known = fields[id] { return known }
+    let found = layout.strongFields
+    fields[id] = found
+    return found
+  }
+}
+
+// MARK: - Collections
+
+/// A collection of the standard library, whose elements are scanned one by one.
+private protocol ScannedCollection {
+  /// - Parameter address: The address of a collection of this type.
+  static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan)
+}
+
+extension Array: ScannedCollection {
+  fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
+    let array = unsafe address.assumingMemoryBound(to: Self.self).pointee
+    if TypeLayout(Element.self).isTrivial { return }
+    unsafe array.withUnsafeBufferPointer { elements in
+      for index in elements.indices {
+        scan.step("[\(index)]") { unsafe $0.scan(elements.baseAddress! + index, as: Element.self) }
+      }
+    }
+  }
+}
+
+extension ContiguousArray: ScannedCollection {
+  fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
+    let array = unsafe Array(address.assumingMemoryBound(to: Self.self).pointee)
+    unsafe withUnsafePointer(to: array) { unsafe [Element].scan($0, &scan) }
+  }
+}
+
+extension Set: ScannedCollection {
+  fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
+    if TypeLayout(Element.self).isTrivial || Element.self == String.self { return }
+    for element in unsafe address.assumingMemoryBound(to: Self.self).pointee {
+      scan.step("[element]") { scan in
+        unsafe withUnsafePointer(to: element) { unsafe scan.scan($0, as: Element.self) }
+      }
+    }
+  }
+}
+
+extension Dictionary: ScannedCollection {
+  fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
+    for (key, value) in unsafe address.assumingMemoryBound(to: Self.self).pointee {
+      scan.step("[key]") { scan in unsafe withUnsafePointer(to: key) { unsafe scan.scan($0, as: Key.self) } }
+      // Only what the standard library describes: the description of another key is user code.
+      let text =
+        switch key {
+        case let key as String: "\"\(key)\""
+        case let key as Int: "\(key)"
+        case let key as AnyHashable where key.base is String: "\"\(key.base)\""
+        case is ObjectIdentifier: "id"
+        default: "\(Key.self)"
+        }
+      scan.step("[\(text)]") { scan in
+        unsafe withUnsafePointer(to: value) { unsafe scan.scan($0, as: Value.self) }
+      }
+    }
+  }
+}
+
+private protocol AnyOptional {}
+extension Optional: AnyOptional {}
