@@ -44,7 +44,12 @@ let package = Package(
       // For `pthread_getattr_np`, which Linux's C libraries declare only if extensions of the standard are requested.
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       swiftSettings: settings),
-    .target(name: "UDITesting", dependencies: ["UDI"], swiftSettings: settings),
+    .target(
+      name: "UDITesting",
+      dependencies: ["UDI"],
+      // The same for `dladdr` and `process_vm_readv`.
+      cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
+      swiftSettings: settings),
     .executableTarget(
       name: "QuickStart",
       dependencies: ["UDI"],

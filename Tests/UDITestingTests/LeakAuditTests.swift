@@ -18,8 +18,8 @@ struct LeakAuditTests {
     #expect(
       found.first?.description == """
         Still alive: the ViewModel that was registered as UDITestingTests.ViewModel in "App / Checkout", at \
-        UDITestingTests/Fixtures.swift:\(line). So is that context. Who holds one of them? Look for a closure or a property that leads \
-        back to it.
+        UDITestingTests/Fixtures.swift:\(line). So is that context. It is held: \
+        ViewModel.action {captures} → ViewModel
         """)
     #expect(found.first?.registrations.first?.line == line)
   }

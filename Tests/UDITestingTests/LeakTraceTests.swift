@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import UDI
 import UDITesting
@@ -237,6 +238,72 @@ struct LeakTraceTests {
       open()
       coordinator.handlers = []
     }
+  }
+}
+
+/// Traces through what is less common than the twelve.
+struct LeakTraceDetailTests {
+  @Test("What a lock guards, though the runtime does not tell its type")
+  func locks() throws {
+    final class Guarded: Sendable, UDIObject {
+      let _attachedContext = UDIAttachment()
+      let before: Int8 = 1
+      let objects = Mutex<[String: Guarded]>([:])
+      let closures = Mutex<[@Sendable () -> Void]>([])
+      let state = Mutex<(flag: Bool, other: Guarded?)>((true, nil))
+      let after = "after"
+      func didAttachContext() {}
+    }
+    let ways: [(@Sendable (Guarded) -> Void, String)] = [
+      ({ guarded in guarded.objects.withLock { $0["x"] = guarded } }, #"Guarded.objects["x"] → Guarded"#),
+      (
+        { guarded in guarded.closures.withLock { $0.append { _ = guarded } } },
+        "Guarded.closures[0] {captures} → Guarded"
+      ),
+      ({ guarded in guarded.state.withLock { $0.other = guarded } }, "Guarded.state → Guarded"),
+    ]
+    for (leak, trace) in ways {
+      #expect(leaks { leak(Guarded().attached(to: AppContext)) }.map(\.trace) == [trace])
+    }
+    let weakly = leaks {
+      let guarded = Guarded().attached(to: AppContext)
+      guarded.closures.withLock { $0.append { [weak guarded] in _ = guarded } }
+      guarded.closures.withLock { $0.append { [unowned guarded] in _ = guarded } }
+    }
+    #expect(weakly == [])
+  }
+
+  @Test("What a provider keeps may live on, and leads to what it holds", .ownAppContext)
+  func keptByProvider() throws {
+    final class Cache: Sendable {
+      let models = Mutex<[any AnyObject & Sendable]>([])
+    }
+    AppContext.register(Cache.self, lifetime: .context) { Cache() }
+    let found = leaks {
+      guard let cache = AppContext.link(Cache.self) else { return }
+      cache.models.withLock { $0.append(Guest().attached(to: AppContext)) }
+    }
+    #expect(found.map(\.trace) == ["Cache.models[0] → Guest"])
+  }
+
+  @Test("An object that a variable of the test holds has no trace, and a thousand leaks take no time")
+  func variables() {
+    var kept: [Model] = []
+    let found = leaks {
+      for _ in 0..<1000 { kept.append(Model().attached(to: AppContext)) }
+    }
+    #expect(found.count == 1000 && found.allSatisfy { $0.trace == nil })
+  }
+
+  @Test("What only another leaked object holds is told from there")
+  func heldByLeaked() {
+    let parent = Model()
+    let found = leaks {
+      let child = Model().attached(to: AppContext)
+      parent.attachedContext = AppContext
+      parent.action = { _ = child }
+    }
+    #expect(found.map(\.trace) == ["Model.action {captures} → Model", nil])
   }
 }
 

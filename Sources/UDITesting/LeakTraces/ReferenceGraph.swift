@@ -30,16 +30,30 @@ final class ReferenceGraph {
     let name: String
     /// Whether the class is one of the library's own.
     let isOfLibrary: Bool
-    /// If the objects are the memory of arrays, the type of the elements. If an array is all that a closure has
-    /// captured, the closure's context is that memory.
-    let arrayElement: Any.Type?
+    /// If the objects are the memory of collections, the type of these. Such a collection is one reference to its memory.
+    let collection: Any.Type?
 
     init(_ type: AnyClass) {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
-      let isOfArrays = fullName.hasPrefix("Swift._ContiguousArrayStorage<")
-      arrayElement = isOfArrays ? unsafe TypeLayout(type).genericArguments?.pointee : nil
+      collection = Self.collection(type, fullName)
+    }
+
+    private static func collection(_ type: AnyClass, _ fullName: String) -> Any.Type? {
+      let names = ["_ContiguousArrayStorage", "_SetStorage", "_DictionaryStorage"]
+      guard let index = names.firstIndex(where: { fullName.hasPrefix("Swift.\($0)<") }),
+        let arguments = unsafe TypeLayout(type).genericArguments
+      else { return nil }
+      func array<Element>(_: Element.Type) -> Any.Type { [Element].self }
+      func set<Element: Hashable>(_: Element.Type) -> Any.Type { Set<Element>.self }
+      func dictionary<Key: Hashable>(_: Key.Type) -> Any.Type {
+        func dictionary<Value>(_: Value.Type) -> Any.Type { [Key: Value].self }
+        return unsafe _openExistential(arguments[1], do: dictionary)
+      }
+      if index == 0 { return unsafe _openExistential(arguments[0], do: array) }
+      guard let key = unsafe arguments[0] as? any Hashable.Type else { return nil }
+      return index == 1 ? _openExistential(key, do: set) : _openExistential(key, do: dictionary)
     }
   }
 
@@ -84,7 +98,7 @@ final class ReferenceGraph {
   private func index(of reference: ReferenceScan.Reference, isOfProvider: Bool) -> Int {
     if let index = indices[reference.target] { return index }
     let pointer = unsafe UnsafeRawPointer(bitPattern: reference.target)!
-    if unsafe HeapKind(pointer) == .object {
+    if unsafe HeapKind(of: pointer) == .object {
       let object = unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
       return index(of: object, isOfProvider: isOfProvider)
     }
@@ -100,7 +114,7 @@ final class ReferenceGraph {
   private func name(of object: AnyObject) -> String? {
     if let context = object as? UDIContext { return "UDIContext \"\(context)\"" }
     let facts = facts(about: object)
-    return facts.isOfLibrary || facts.arrayElement != nil ? nil : facts.name
+    return facts.isOfLibrary || facts.collection != nil ? nil : facts.name
   }
 
   // MARK: - Edges
@@ -122,8 +136,8 @@ final class ReferenceGraph {
         // about that.
         guard node.isOfProvider, facts.name != "KeyIdentity" else { return [] }
         unsafe scan.scanFieldsSilently(pointer, TypeLayout(type))
-      } else if let element = facts.arrayElement {
-        unsafe scanArray(at: pointer, of: element, &scan)
+      } else if let collection = facts.collection {
+        unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: collection) }
       } else {
         if let buffer = type as? any ScannedBuffer.Type { buffer.scanHeader(of: object, &scan) }
         unsafe scan.scanFields(pointer, TypeLayout(type))
@@ -139,7 +153,7 @@ final class ReferenceGraph {
   /// Scans a heap object that is no object of a class.
   private func scan(_ pointer: UnsafeRawPointer, _ scan: inout ReferenceScan) {
     let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
-    switch unsafe HeapKind(pointer) {
+    switch unsafe HeapKind(of: pointer) {
     case .captures:
       for capture in unsafe ClosureContext(at: pointer, metadata).strongCaptures ?? [] {
         switch capture {
@@ -149,7 +163,6 @@ final class ReferenceGraph {
         }
       }
     case .box:
-      // A captured variable of a type that was not known when the program was compiled.
       let offset = unsafe Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
       unsafe scan.scan(pointer + offset, as: metadata.load(fromByteOffset: 16, as: Any.Type.self))
     case .error:
@@ -157,29 +170,6 @@ final class ReferenceGraph {
       scan.scan(copy: error)
     case .object, .other: break
     }
-  }
-
-  /// What a heap object is, by the first word of its metadata.
-  private enum HeapKind {
-    case object, captures, box, error, other
-
-    init(_ pointer: UnsafeRawPointer) {
-      switch unsafe pointer.load(as: UnsafeRawPointer.self).load(as: UInt.self) {
-      case 0, 0x800...: self = .object
-      case 0x400: self = .captures
-      case 0x500: self = .box
-      case 0x501: self = .error
-      default: self = .other
-      }
-    }
-  }
-
-  private func scanArray(at pointer: UnsafeRawPointer, of element: Any.Type, _ scan: inout ReferenceScan) {
-    func scanArray<Element>(_: Element.Type) {
-      // An array is one reference to this memory.
-      unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: [Element].self) }
-    }
-    _openExistential(element, do: scanArray)
   }
 }
 

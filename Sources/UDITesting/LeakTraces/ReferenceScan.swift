@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Finds the strong references in values: in their stored properties, elements, payloads, and so on.
 ///
 /// A scan reads memory whose type is known. It calls no code of the types: no `customMirror`, no `description`, no
@@ -77,7 +75,28 @@ struct ReferenceScan {
   /// Scans the stored properties of an object, or of a structure.
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     for field in fields[layout] {
-      step(".\(field.name)") { unsafe $0.scan(address + field.offset, as: field.type) }
+      step(".\(field.name)") { scan in
+        if let type = field.type {
+          unsafe scan.scan(address + field.offset, as: type)
+        } else {
+          unsafe scan.scanUnknown(address + field.offset, size: field.room)
+        }
+      }
+    }
+  }
+
+  /// Adds the words in memory of unknown layout that are references for certain.
+  private mutating func scanUnknown(_ address: UnsafeRawPointer, size: Int) {
+    let start = unsafe address.alignedUp(toMultipleOf: 8)
+    let end = unsafe address + size
+    var place = unsafe start
+    while unsafe place + 8 <= end {
+      switch unsafe UnknownMemory.heapKind(at: place.load(as: UInt.self)) {
+      case .captures: step(Self.captures) { unsafe $0.addReference(at: place) }
+      case .object: unsafe addReference(at: place)
+      default: break
+      }
+      unsafe place += 8
     }
   }
 
@@ -101,19 +120,9 @@ struct ReferenceScan {
   private mutating func scanStructure(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     if let type = layout.type as? any ScannedCollection.Type {
       unsafe type.scan(address, &self)
-    } else if unsafe layout.descriptor == Self.mutex {
-      // The value is in a part of the mutex that has no stored properties. The lock is not taken: if a thread is inside
-      // it for good, this would never end.
-      guard let value = unsafe layout.genericArguments?.pointee else { return }
-      unsafe scan(address + fieldOffset(layout.type, index: 1), as: value)
     } else if layout.type != String.self {
       unsafe scanFields(address, layout)
     }
-  }
-
-  private static var mutex: UnsafeRawPointer? {
-    let type: any ~Copyable.Type = Mutex<Int>.self
-    return unsafe TypeLayout(unsafeBitCast(type, to: Any.Type.self)).descriptor
   }
 
   private mutating func scanPayload(_ address: UnsafeRawPointer, _ layout: TypeLayout) {

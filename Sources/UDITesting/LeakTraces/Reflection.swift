@@ -97,34 +97,51 @@ struct TypeLayout {
     return unsafe (metadata + 8 * (words - own)).assumingMemoryBound(to: Any.Type.self)
   }
 
+  // Where the metadata of a class has its descriptor, and the size of its objects.
   #if canImport(Darwin)
-    private static var classDescriptor: Int { 64 }
+    static var classDescriptor: Int { 64 }
+    private static var objectSize: Int { 48 }
   #else
-    private static var classDescriptor: Int { 40 }
+    static var classDescriptor: Int { 40 }
+    private static var objectSize: Int { 24 }
   #endif
+  /// What the descriptor of a class says in the five lowest bits of its first word.
+  static var classFlag: UInt { 16 }
 
   // MARK: - Properties
 
   struct Field {
     let name: String
-    let type: Any.Type
     let offset: Int
+    /// The type; nil if the runtime does not tell it.
+    let type: Any.Type?
+    /// The number of bytes to the next property.
+    let room: Int
   }
 
   /// The stored properties, or the elements of a tuple, that can hold a reference strongly; for a class, with those of
   /// its superclasses.
   var strongFields: [Field] {
-    (0..<fieldCount(type)).compactMap { index in
+    let count = fieldCount(type)
+    return (0..<count).compactMap { index in
       var metadata = unsafe FieldMetadata()
-      var fieldType = unsafe fieldType(type, index: index, metadata: &metadata)
+      let fieldType = unsafe fieldType(type, index: index, metadata: &metadata)
       defer { unsafe metadata.freeName?(metadata.name) }
       guard unsafe metadata.isStrong else { return nil }
       // The runtime gives an empty tuple for what cannot be copied.
-      if fieldType == Void.self, let real = noncopyableFieldType(at: index) { fieldType = real }
-      if TypeLayout(fieldType).isTrivial { return nil }
+      let isKnown = fieldType != Void.self
+      if isKnown, TypeLayout(fieldType).isTrivial { return nil }
+      let offset = fieldOffset(type, index: index)
+      let end = index + 1 < count ? fieldOffset(type, index: index + 1) : wholeSize
       let name = unsafe metadata.name.map { unsafe String(cString: $0) } ?? "\(index)"
-      return Field(name: Self.written(name), type: fieldType, offset: fieldOffset(type, index: index))
+      return Field(
+        name: Self.written(name), offset: offset, type: isKnown ? fieldType : nil, room: max(0, end - offset))
     }
+  }
+
+  /// The size of a value, or of an object of the class.
+  private var wholeSize: Int {
+    kind == .classReference ? unsafe Int(metadata.load(fromByteOffset: Self.objectSize, as: UInt32.self)) : size
   }
 
   /// The name as it is written in the source: for a lazy property, the runtime knows only that of its storage.
@@ -132,25 +149,6 @@ struct TypeLayout {
     let lazyPrefix = "$__lazy_storage_$_"
     if name.hasPrefix(lazyPrefix) { return String(name.dropFirst(lazyPrefix.count)) }
     return name.hasPrefix(".") ? String(name.dropFirst()) : name
-  }
-
-  /// The type of a stored property that cannot be copied, read from the description of this type's properties.
-  private func noncopyableFieldType(at index: Int) -> Any.Type? {
-    guard let descriptor = unsafe descriptor else { return nil }
-    var inherited = 0
-    if kind == .classReference, let superclass = _getSuperclass(type as! AnyClass) {
-      inherited = fieldCount(superclass)
-    }
-    let relative = unsafe descriptor.load(fromByteOffset: 16, as: Int32.self)
-    guard index >= inherited, relative != 0 else { return nil }
-    let fields = unsafe descriptor + 16 + Int(relative)
-    let count = unsafe Int(fields.load(fromByteOffset: 12, as: UInt32.self))
-    guard index - inherited < count else { return nil }
-    let place = unsafe fields + 16 + 12 * (index - inherited) + 4
-    let offset = unsafe place.load(as: Int32.self)
-    guard offset != 0 else { return nil }
-    let name = unsafe MangledName(at: place + Int(offset))
-    return unsafe name.resolved(in: descriptor, genericArguments.map { unsafe UnsafeRawPointer($0) })
   }
 }
 
@@ -199,7 +197,7 @@ struct MangledName {
     case 0x02: unsafe address = Self.follow(start + 1).load(as: UnsafeRawPointer.self)
     default: return false
     }
-    return unsafe address.load(as: UInt32.self) & 0x1F == 16
+    return unsafe address.load(as: UInt32.self) & 0x1F == UInt32(TypeLayout.classFlag)
   }
 
   private static func follow(_ place: UnsafePointer<UInt8>) -> UnsafeRawPointer {
@@ -228,7 +226,7 @@ private func fieldType(
 ) -> Any.Type
 
 @_silgen_name("swift_reflectionMirror_recursiveChildOffset")
-func fieldOffset(_ type: Any.Type, index: Int) -> Int
+private func fieldOffset(_ type: Any.Type, index: Int) -> Int
 
 @_silgen_name("swift_reflectionMirror_count")
 func childCount<T>(_ value: T, type: Any.Type) -> Int

@@ -1,0 +1,90 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Memory of an object whose layout is not known: the runtime does not tell the types of stored properties that cannot
+/// be copied, such as a `Mutex`.
+///
+/// In such memory, a word counts as a reference only if it is the address of a heap object. To find out, the memory that
+/// the word might refer to is read through the operating system, which refuses instead of stopping the program. What is
+/// there must be the beginning of a heap object: it refers to metadata, and that refers to a description in the
+/// program's constants.
+enum UnknownMemory {
+  /// What kind of heap object an address belongs to; nil if it is not the address of one that can be held strongly.
+  static func heapKind(at address: UInt) -> HeapKind? {
+    guard address.isMultiple(of: 16), let metadata = read(address), metadata.isMultiple(of: 8),
+      let word = read(metadata)
+    else { return nil }
+    switch HeapKind(word) {
+    case .captures:
+      guard isConstant(metadata), let description = read(metadata + 16), isConstant(description) else { return nil }
+      return .captures
+    case .object:
+      guard let description = read(metadata + UInt(TypeLayout.classDescriptor)), isConstant(description),
+        let flags = read(description), flags & 0x1F == TypeLayout.classFlag
+      else { return nil }
+      // The word may be an `unowned` reference, which looks the same. Each one is counted, and the object itself is
+      // counted once.
+      let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
+      return _getUnownedRetainCount(object) > 1 ? nil : .object
+    case .box, .error, .other: return nil
+    }
+  }
+
+  /// Whether an address is in the constants or the code of the program or of a library.
+  private static func isConstant(_ address: UInt) -> Bool {
+    var info = unsafe Dl_info()
+    return unsafe dladdr(UnsafeRawPointer(bitPattern: address), &info) != 0
+  }
+
+  /// Reads a word; nil if there is no memory at this address.
+  private static func read(_ address: UInt) -> UInt? {
+    guard address >= 4096, address < 1 << 56, address.isMultiple(of: 4) else { return nil }
+    var word: UInt = 0
+    let size = MemoryLayout<UInt>.size
+    #if canImport(Darwin)
+      var count: vm_size_t = 0
+      let result = unsafe withUnsafeMutablePointer(to: &word) {
+        unsafe vm_read_overwrite(
+          mach_task_self_, vm_address_t(address), vm_size_t(size), vm_address_t(UInt(bitPattern: $0)), &count)
+      }
+      return result == KERN_SUCCESS && count == size ? word : nil
+    #else
+      let count = unsafe withUnsafeMutablePointer(to: &word) { word in
+        var target = unsafe iovec(iov_base: word, iov_len: size)
+        var source = unsafe iovec(iov_base: UnsafeMutableRawPointer(bitPattern: address), iov_len: size)
+        return unsafe process_vm_readv(getpid(), &target, 1, &source, 1, 0)
+      }
+      return count == size ? word : nil
+    #endif
+  }
+}
+
+/// What a heap object is, by the first word of its metadata.
+enum HeapKind {
+  /// An object of a class.
+  case object
+  /// What a closure has captured, or a captured variable.
+  case captures
+  /// A captured variable of a type that was not known when the program was compiled.
+  case box
+  case error
+  case other
+
+  init(_ word: UInt) {
+    switch word {
+    case 0, 0x800...: self = .object
+    case 0x400: self = .captures
+    case 0x500: self = .box
+    case 0x501: self = .error
+    default: self = .other
+    }
+  }
+
+  /// - Parameter object: A heap object that is alive.
+  init(of object: UnsafeRawPointer) { self.init(unsafe object.load(as: UnsafeRawPointer.self).load(as: UInt.self)) }
+}
