@@ -70,8 +70,8 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   private func describeHolder(_ held: String) -> String {
     if let trace { return "It is held: \(trace)" }
     return """
-      Who holds \(held)? Nothing that the audit knows does: perhaps a task, a global or local variable, a C library, or \
-      an object that is not in the tree.
+      Who holds \(held)? Nothing that the audit knows does: perhaps a task, a global or local variable, a C library, \
+      or an object that is not in the tree.
       """
   }
 

@@ -30,7 +30,8 @@ final class ReferenceGraph {
     let name: String
     /// Whether the class is one of the library's own.
     let isOfLibrary: Bool
-    /// If the objects are the memory of collections, the type of these. Such a collection is one reference to its memory.
+    /// If the objects are the memory of collections, the type of these. Such a collection is one reference to its
+    /// memory.
     let collection: Any.Type?
 
     init(_ type: AnyClass) {

@@ -9,9 +9,9 @@
 /// Memory of an object whose layout is not known: the runtime does not tell the types of stored properties that cannot
 /// be copied, such as a `Mutex`.
 ///
-/// In such memory, a word counts as a reference only if it is the address of a heap object. To find out, the memory that
-/// the word might refer to is read through the operating system, which refuses instead of stopping the program. What is
-/// there must be the beginning of a heap object: it refers to metadata, and that refers to a description in the
+/// In such memory, a word counts as a reference only if it is the address of a heap object. To find out, the memory
+/// that the word might refer to is read through the operating system, which refuses instead of stopping the program.
+/// What is there must be the beginning of a heap object: it refers to metadata, and that refers to a description in the
 /// program's constants.
 enum UnknownMemory {
   /// What kind of heap object an address belongs to; nil if it is not the address of one that can be held strongly.
