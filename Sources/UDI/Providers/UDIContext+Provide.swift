@@ -72,12 +72,12 @@ extension UDIContext {
     var isNew = false
     // Registering and attaching are one step. If the provider is not registered, the instance is not attached; nobody
     // finds the instance before it is attached; and `didAttachContext` can already look the instance up.
-    let registered = add(provider) { garbage in
+    let other = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
     if isNew { member?.didAttachContext() }
-    return registered
+    return other ?? provider
   }
 }

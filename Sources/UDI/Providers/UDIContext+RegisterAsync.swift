@@ -47,7 +47,7 @@ extension UDIContext {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(factory)
-    return add(
+    return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         { context, _ in try Instance(optional: try await factory.value(context), as: type) },
@@ -79,7 +79,7 @@ extension UDIContext {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(factory)
-    return add(
+    return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         { _, _ in try Instance(optional: try await factory.value(), as: type) },
@@ -111,7 +111,7 @@ extension UDIContext {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(AsyncFactoryFunction(factory))
-    return add(
+    return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         wanted: ArgumentPack<First, repeat each More>.self,
@@ -150,7 +150,7 @@ extension UDIContext {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(make.isolation, in: nil, site)
     let make = isolation.owned(AsyncInitialiser(make))
-    return add(
+    return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         { context, _ in
@@ -195,10 +195,6 @@ extension UDIContext {
 // MARK: - From typed closures to a provider
 
 extension UDIContext {
-  private func add<Dependency>(_ factory: AsyncFactory) -> UDIRegistration<Dependency> {
-    .of(add(factory as Provider), factory.reach)
-  }
-
   @MainActor
   private func addOnMainActor<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
@@ -207,7 +203,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let closures = ActorOwned(onMainActor: (factory, onCreate))
     let type = type as Any.Type
-    return add(
+    return register(
       AsyncFactory(
         type, name, lifetime, metadata, site, .mainActor, .mainActor,
         { @MainActor context, _ in try Instance(optional: try await closures.value.0(context), as: type) },

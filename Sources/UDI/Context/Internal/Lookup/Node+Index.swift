@@ -32,7 +32,7 @@ extension Node {
     }
     if key <= SetUp.Keys.lastID { updatePendingSetUps() }
     if treeLocked.isWatched { notifyWatchers(of: key) }
-    if !treeLocked.isScope { propagate(key, change) }
+    if parentThatSeesThis != nil { propagate(key, change) }
   }
 
   /// Updates a slot whose node has no entry of its own: points it at what the slot's first child leads to, or removes

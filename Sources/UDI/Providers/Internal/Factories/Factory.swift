@@ -36,7 +36,7 @@ final class Factory: Provider, @unchecked Sendable {
   ///   - wanted: The arguments that the function takes, if any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ isolation: Isolation, _ function: FactoryFunction, making made: Any.Type,
+    _ reach: Reach, _ isolation: Isolation, _ function: consuming FactoryFunction, making made: Any.Type,
     wanted: (any AnyArgumentPack.Type)? = nil, _ complete: Completion?
   ) {
     reach.assertIsolation(type)
@@ -47,7 +47,7 @@ final class Factory: Provider, @unchecked Sendable {
       self.function = nil
     } else {
       special = complete == nil && madeClass == nil ? nil : Special(owned: nil, complete, madeClass: madeClass)
-      self.function = function
+      self.function = consume function
     }
     super.init(
       type, name, lifetime, metadata, site, reach, isolation, completes: complete != nil, wanted: wanted,

@@ -38,13 +38,15 @@ struct FactoryFunction {
     let function: Write
   }
 
-  init<Dependency>(_ make: @escaping @isolated(any) () throws -> Dependency?) {
+  @inline(__always)
+  init<Dependency>(_ make: __shared @escaping @isolated(any) () throws -> Dependency?) {
     function = unsafe unsafeBitCast(Making(function: make), to: Returning<Void>.self)
     takesContext = false
     words = Self.words(of: Dependency.self)
   }
 
-  init<Dependency>(_ make: @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
+  @inline(__always)
+  init<Dependency>(_ make: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
     function = unsafe unsafeBitCast(MakingInContext(function: make), to: Returning<Void>.self)
     takesContext = true
     words = Self.words(of: Dependency.self)
