@@ -19,7 +19,9 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    try await expectNoLeaks(ignoring: ignored, sourceLocation: test.sourceLocation) { try await function() }
+    try await expectNoLeaks(ignoring: ignored, sourceLocation: test.sourceLocation) {
+      try await TreeAttachment.attaching(AppContext, to: test, testCase, performing: function)
+    }
   }
 }
 
@@ -116,24 +118,7 @@ nonisolated(nonsending) public func leaks(
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try await audit.watch(context, madeWith: own, operation: operation)
   }
-  // Tasks that are ending get a moment to release what they hold. Whenever the number of survivors has decreased, they
-  // get another moment.
-  var count = audit.countOfSurvivors()
-  var deadline = ContinuousClock.now + patience
-  var turns = 0
-  // The deadline alone is not enough. If other tests keep all threads busy, the ending tasks run no more often than
-  // this loop, so the loop also makes a minimum number of turns.
-  while count > 0, ContinuousClock.now < deadline || turns < 200 {
-    try? await Task.sleep(for: .milliseconds(1))
-    // To check objects, the audit holds them for a moment, and releases some of them on the main actor, which may be
-    // busy. The next line waits until those releases have run; otherwise the audit would report objects that only the
-    // audit holds.
-    await Task { @MainActor in }.value
-    turns += 1
-    let left = audit.countOfSurvivors()
-    if left < count { deadline = ContinuousClock.now + patience }
-    count = left
-  }
+  await settle { audit.countOfSurvivors() }
   return audit.survivors(describe)
 }
 
@@ -168,6 +153,28 @@ private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) ->
 /// Makes an audit, and decides what it ignores.
 private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
   BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
+}
+
+/// Gives tasks that are ending a moment to release what they hold. Whenever there is less left, they get another moment.
+///
+/// - Parameter count: How much is left.
+nonisolated(nonsending) func settle(_ count: () -> Int) async {
+  var left = count()
+  var deadline = ContinuousClock.now + patience
+  var turns = 0
+  // The deadline alone is not enough. If other tests keep all threads busy, the ending tasks run no more often than
+  // this loop, so the loop also makes a minimum number of turns.
+  while left > 0, ContinuousClock.now < deadline || turns < 200 {
+    try? await Task.sleep(for: .milliseconds(1))
+    // To check objects, an audit holds them for a moment, and releases some of them on the main actor, which may be
+    // busy. The next line waits until those releases have run; otherwise the audit would count objects that only the
+    // audit holds.
+    await Task { @MainActor in }.value
+    turns += 1
+    let now = count()
+    if now < left { deadline = ContinuousClock.now + patience }
+    left = now
+  }
 }
 
 /// How long to wait for tasks that are ending and may still hold an object.

@@ -3,6 +3,9 @@ public import UDI
 
 /// Gives each test an `AppContext` and a reporter of its own. `.ownAppContext` makes this trait.
 ///
+/// When the test records its first issue, or throws, the text of its tree is attached to it as `AppContext.txt`.
+/// `swift test --attachments-path DIRECTORY` saves attachments.
+///
 /// A test gets only one context. If several such traits apply to the test, for example its own and its suite's, all of
 /// them use the context of the outermost one. If an audit by `.leakAudit` is outside all of them, they use the audit's
 /// context.
@@ -25,8 +28,10 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   ) async throws {
     let present = OwnContext.isThat(of: test) ? AppContext : nil
     try await withContext(present, onMisuse: recordAsIssue) { context, _ in
-      try await setUp(context)
-      try await function()
+      try await TreeAttachment.attaching(context, to: test, testCase) {
+        try await setUp(context)
+        try await function()
+      }
     }
   }
 }

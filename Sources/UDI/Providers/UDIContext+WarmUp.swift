@@ -20,11 +20,17 @@ extension UDIContext {
   /// - Complexity: O(contexts and providers below), besides the making.
   public func warmUp() async throws {
     for context in allContexts() { await context.runSetUps() }
-    let owned = ownedProviders()
-    let failures =
-      await Self.failures(of: owned.filter { $0.isAsynchronous })
-      + Self.failures(of: owned.filter { !$0.isAsynchronous })
-    try Self.end(with: failures)
+    let owned = providersWithoutArguments { $0.sharing == .strong }
+    try Self.end(with: await Self.failures(ofAll: owned))
+  }
+
+  /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments, whether
+  /// it keeps the instance or not.
+  ///
+  /// - Returns: What could not be made.
+  package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
+    for context in allContexts() { await context.runSetUps() }
+    return await Self.failures(ofAll: providersWithoutArguments { _ in true })
   }
 
   /// Makes the given dependencies, side by side, so that later lookups from here find them, if they are kept.
@@ -132,13 +138,14 @@ extension UDIContext {
     await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
   }
 
-  private func ownedProviders() -> [WarmUp] {
+  /// The providers of this context and of those below, except for aliases, which make nothing themselves.
+  private func providersWithoutArguments(where isIncluded: (Provider) -> Bool) -> [WarmUp] {
     allContexts().flatMap { context in
       context.change { node, garbage in
         var owned: [WarmUp] = []
         node.treeLocked.providers.forEach { element in
           let provider = element.provider
-          guard provider.sharing == .strong, provider.wanted == nil, !(provider is Alias) else { return }
+          guard isIncluded(provider), provider.wanted == nil, !(provider is Alias) else { return }
           owned.append(
             WarmUp(
               context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach,
@@ -147,6 +154,12 @@ extension UDIContext {
         return owned
       }
     }
+  }
+
+  /// Makes dependencies: those with asynchronous factories first, so that the others find them.
+  private static func failures(ofAll dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
+    await failures(of: dependencies.filter { $0.isAsynchronous })
+      + failures(of: dependencies.filter { !$0.isAsynchronous })
   }
 
   private static func failures(of dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {

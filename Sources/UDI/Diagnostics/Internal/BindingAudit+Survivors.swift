@@ -3,6 +3,13 @@ extension BindingAudit {
   /// The number of objects and contexts that are to be reported.
   package func countOfSurvivors() -> Int { withSurvivors { reported, _, _ in reported.count } }
 
+  /// How many of the recorded objects and contexts are alive, for each class.
+  package func countsOfLiving() -> [String: Int] {
+    var loaded = Garbage()
+    defer { loaded.release() }
+    return living(&loaded).reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
+  }
+
   /// The objects and contexts to report, in the order in which the audit learnt of them. If this audit runs inside
   /// another one, the other one does not report them again.
   ///

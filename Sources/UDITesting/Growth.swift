@@ -1,0 +1,102 @@
+public import Testing
+import UDI
+
+/// Runs an operation several times, and fails the test for everything of which there is more after each round: contexts,
+/// objects, bindings and providers. Use this for what may leave something behind the first time, but not every time.
+///
+/// ```swift
+/// try await expectNoGrowth {
+///   try await openScreen()
+///   try await closeScreen()
+/// }
+/// ```
+///
+/// Counted are the contexts that the operation makes; the objects that it binds or attaches, or that a context comes to
+/// own, for each class; and the bindings and providers in the tree of `AppContext`, for each type. What a failure is
+/// about and how many there were after each round is in the issue.
+///
+/// If the task has an `AppContext` of its own, the operation uses it. Otherwise it gets a new one, the same in all
+/// rounds. Tasks that are ending get a moment to release what they hold.
+///
+/// - Parameters:
+///   - rounds: How often to run the operation; at least three times.
+///   - sourceLocation: Where to record the issues.
+///   - operation: What to run.
+/// - Throws: What `operation` throws.
+nonisolated(nonsending) public func expectNoGrowth(
+  rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation,
+  during operation: nonisolated(nonsending) () async throws -> Void
+) async rethrows {
+  var growth = Growth()
+  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
+    let audit = BindingAudit()
+    try await audit.watch(context, madeWith: own) {
+      for _ in 0..<max(3, rounds) {
+        try await operation()
+        await settle { growth.excess(Growth.counts(audit, context)) }
+        growth.add(Growth.counts(audit, context))
+      }
+    }
+  }
+  growth.record(at: sourceLocation)
+}
+
+/// Runs a synchronous operation several times, and fails the test for everything of which there is more after each
+/// round.
+///
+/// - Parameters:
+///   - rounds: How often to run the operation; at least three times.
+///   - sourceLocation: Where to record the issues.
+///   - operation: What to run.
+/// - Throws: What `operation` throws.
+public func expectNoGrowth(
+  rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, during operation: () throws -> Void
+) rethrows {
+  var growth = Growth()
+  try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
+    let audit = BindingAudit()
+    try audit.watch(context, madeWith: own) {
+      for _ in 0..<max(3, rounds) {
+        try operation()
+        growth.add(Growth.counts(audit, context))
+      }
+    }
+  }
+  growth.record(at: sourceLocation)
+}
+
+/// How many there were of everything after each round.
+private struct Growth {
+  private var rounds: [[String: Int]] = []
+
+  static func counts(_ audit: BindingAudit, _ context: UDIContext) -> [String: Int] {
+    var counts: [String: Int] = [:]
+    for (className, count) in audit.countsOfLiving() {
+      counts[className == "UDIContext" ? "contexts" : "objects of \(className)"] = count
+    }
+    for context in context.snapshot().contexts {
+      for binding in context.bindings where binding.className != nil {
+        counts["bindings of \(binding.typeName)", default: 0] += 1
+      }
+      for provider in context.providers { counts["providers of \(provider.typeName)", default: 0] += 1 }
+    }
+    return counts
+  }
+
+  mutating func add(_ counts: [String: Int]) { rounds.append(counts) }
+
+  /// How much more there is than after the last round.
+  func excess(_ counts: [String: Int]) -> Int {
+    guard let last = rounds.last else { return 0 }
+    return counts.reduce(0) { sum, element in sum + max(0, element.value - last[element.key, default: 0]) }
+  }
+
+  func record(at sourceLocation: SourceLocation) {
+    for what in Set(rounds.flatMap(\.keys)).sorted() {
+      let counts = rounds.map { $0[what, default: 0] }
+      guard zip(counts, counts.dropFirst()).allSatisfy({ $0 < $1 }) else { continue }
+      let list = counts.map { "\($0)" }.joined(separator: ", ")
+      Issue.record("There are more \(what) after each round: \(list).", sourceLocation: sourceLocation)
+    }
+  }
+}

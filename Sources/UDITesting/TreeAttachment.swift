@@ -1,0 +1,48 @@
+import Synchronization
+package import Testing
+import UDI
+
+/// Attaches the text of a test's tree to the test when it fails.
+package final class TreeAttachment: Sendable {
+  /// Attaches a text to the current test.
+  @TaskLocal package static var attach: @Sendable (_ text: String, SourceLocation) -> Void = { text, sourceLocation in
+    Attachment.record(text, named: "AppContext.txt", sourceLocation: sourceLocation)
+  }
+
+  /// Whether an outer trait of the same test attaches the tree already.
+  @TaskLocal private static var isActive = false
+
+  private let context: UDIContext
+  private let sourceLocation: SourceLocation
+  private let isDone = Atomic<Bool>(false)
+
+  private init(_ context: UDIContext, _ sourceLocation: SourceLocation) {
+    self.context = context
+    self.sourceLocation = sourceLocation
+  }
+
+  /// Runs a test. When the test records its first issue, or throws, attaches the tree as it is at that moment.
+  static func attaching(
+    _ context: UDIContext, to test: Test, _ testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    if isActive { return try await function() }
+    let tree = TreeAttachment(context, test.sourceLocation)
+    let watching: IssueHandlingTrait = .compactMapIssues { issue in
+      tree.attachOnce()
+      return issue
+    }
+    try await $isActive.withValue(true) {
+      try await watching.provideScope(for: test, testCase: testCase) {
+        do { try await function() } catch {
+          tree.attachOnce()
+          throw error
+        }
+      }
+    }
+  }
+
+  private func attachOnce() {
+    if isDone.exchange(true, ordering: .relaxed) { return }
+    Self.attach(context.snapshot().text(), sourceLocation)
+  }
+}

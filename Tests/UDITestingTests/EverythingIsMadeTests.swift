@@ -1,0 +1,45 @@
+import Testing
+import UDI
+import UDITesting
+
+@Suite(.ownAppContext) struct EverythingIsMadeTests {
+  @Test("Each provider that makes nothing fails the test, with its path")
+  func failures() async throws {
+    struct Broken: Error {}
+    let page = try AppContext.makeChild(tag: "Page")
+    page.setUp { $0.register((any Cart).self, lifetime: .context) { throw Broken() } }
+    page.register((any Clock).self, named: "none") { nil as StoppedClock? }
+    AppContext.register(Tower.self) { context in
+      _ = try context.require((any Cart).self)
+      return Tower()
+    }
+    AppContext.register(Basket.self) { (_, owner: Int) in Basket(owner: owner) }
+    let line = #line + 1
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 3 && found.allSatisfy { $0.sourceLocation?.line == line })
+    #expect(found.first?.text.hasPrefix("UDITestingTests.Tower in \"App\": ") == true)
+    #expect(found.first?.text.contains("UDITestingTests.Cart") == true)
+    let others = Set(found.dropFirst().map { $0.text.prefix { $0 != ":" } })
+    #expect(
+      others == ["UDITestingTests.Cart in \"App / Page\"", "UDITestingTests.Clock named \"none\" in \"App / Page\""])
+  }
+
+  @Test("Every lifetime, every isolation, and asynchronous factories")
+  func everything() async throws {
+    let made = Locked<String>([])
+    @Sendable func make(_ name: String) -> StoppedClock {
+      made.add(name)
+      return StoppedClock()
+    }
+    AppContext.register((any Clock).self, named: "unique") { make("unique") }
+    AppContext.register((any Clock).self, named: "graph", lifetime: .graph) { make("graph") }
+    AppContext.register((any Clock).self, named: "main") { @MainActor in make("main") }
+    AppContext.register((any Clock).self, named: "async", lifetime: .context) { _ async in make("async") }
+    try AppContext.makeScope(tag: "Scope").register((any Cart).self, lifetime: .weak) {
+      made.add("weak")
+      return Basket()
+    }
+    await expectEverythingIsMade(in: AppContext)
+    #expect(Set(made.all) == ["unique", "graph", "main", "async", "weak"])
+  }
+}
