@@ -55,6 +55,19 @@ struct ReceiptTests {
     }
   }
 
+  @Test(.ownAppContext) func checkoutLeavesNothingBehind() throws {
+    try expectNoGrowth {
+      let checkout = try AppContext.makeChild(tag: "Checkout")
+      _ = CheckoutScreen().attached(to: checkout)
+      AppContext.removeChild(checkout)
+    }
+  }
+
+  @Test(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
+  func everythingCanBeMade() async {
+    await expectEverythingIsMade(in: AppContext)
+  }
+
   @Test(.leakAudit) func screenGoesAway() throws {
     let checkout = try AppContext.makeChild(tag: "Checkout")
     let model = CheckoutModel().attached(to: checkout)
