@@ -22,7 +22,7 @@ extension UDIContext {
     try makeChild(tag: tag, search: search, isScope: true)
   }
 
-  /// Runs an operation with a scope below this context, and removes the scope afterwards, however the operation ends.
+  /// Runs an operation with a scope below this context, and closes the scope afterwards, however the operation ends.
   ///
   /// ```swift
   /// try await root.withScope(tag: request.id) { scope in
@@ -30,6 +30,12 @@ extension UDIContext {
   ///   return try await Handler().attached(to: scope).handle(request)
   /// }
   /// ```
+  ///
+  /// The scope is closed as by ``close()``. What its `onClose` closures throw goes to the reporter, as
+  /// ``UDIMisuse/Kind/closingFailed``, because this method throws only what the operation throws. To get these errors,
+  /// call ``close()`` at the end of the operation.
+  ///
+  /// If this context is closed, the operation gets a scope that is closed as well and has no parent.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
@@ -42,11 +48,19 @@ extension UDIContext {
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
     let scope = makeNumberedScope(tag: tag, search: search)
-    defer { scope.removeFromParent() }
-    return try await operation(scope)
+    let result: Result
+    do throws(Failure) { result = try await operation(scope) } catch {
+      if !scope.closeAtOnce() { await scope.closeReporting() }
+      throw error
+    }
+    if !scope.closeAtOnce() { await scope.closeReporting() }
+    return result
   }
 
   /// Runs a synchronous operation with a scope below this context, and removes the scope afterwards.
+  ///
+  /// This cannot wait until the scope has been closed. What was registered there with `onClose` and has been made is
+  /// reported as ``UDIMisuse/Kind/unclosed`` when it is let go of: use the asynchronous form for that.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
@@ -68,9 +82,33 @@ extension UDIContext {
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
     if let scope = try? makeScope(tag: tag, search: search) { return scope }
     while true {
+      if isClosing { return makeClosedScope(tag: tag) }
       let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
       if let scope = try? makeScope(tag: "\(tag) #\(number)", search: search) { return scope }
     }
+  }
+
+  /// Whether this context is being closed or is closed. If it is, reports that no scope can be added.
+  private var isClosing: Bool {
+    change { node, garbage in
+      node.reportClosed("withScope", "a scope", CallSite("", 0), &garbage)
+      return node.treeLocked.state.isEnding
+    }
+  }
+
+  /// Makes a scope in which nothing can be found or registered.
+  private func makeClosedScope(tag: String) -> UDIContext {
+    let scope = UDIContext(tag: tag)
+    scope.change { node, _ in
+      node.treeLocked.isScope = true
+      node.treeLocked.state = .closed
+    }
+    return scope
+  }
+
+  /// Closes this scope, and reports what goes wrong.
+  nonisolated(nonsending) private func closeReporting() async {
+    do throws(UDICloseError) { try await close() } catch { error.report() }
   }
 
   private static let lastNumber = Atomic<UInt>(1)

@@ -7,6 +7,8 @@ public enum UDITreeError: Error, Hashable, Sendable {
   case duplicateTag(String, parent: [String])
   /// The child is the parent itself, or the parent is somewhere below the child.
   case cycle(child: [String], parent: [String])
+  /// One of the two contexts, the first one given here, is being closed or is closed.
+  case closed([String], child: [String], parent: [String])
 }
 
 extension UDITreeError: CustomStringConvertible {
@@ -24,6 +26,11 @@ extension UDITreeError: CustomStringConvertible {
       """
       The context \(quoted(child)) was not added to \(quoted(parent)), which is below it: that would be a cycle. \
       Move \(quoted(parent)) elsewhere first.
+      """
+    case .closed(let closed, let child, let parent):
+      """
+      The context \(quoted(child)) was not added to \(quoted(parent)): \(quoted(closed)) is closed, or is being \
+      closed. Add it before `close()` is called, or to another context.
       """
     }
   }

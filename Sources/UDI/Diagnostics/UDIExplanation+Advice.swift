@@ -69,6 +69,8 @@ extension UDIExplanation {
       "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, "
         + "`.graph` for example."
     case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
+    case .contextClosed:
+      "Link it before the context is closed: before `close()` is called, or before a `withScope` ends."
     case .contextGone:
       "A provider made the object for that context, which owned it: keep the context for as long as you use what it "
         + "owns."

@@ -79,6 +79,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
       "\(key) is served by the provider of \(made), but what that provider made does not conform to it."
+    case .contextClosed(let path):
+      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there any more."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }

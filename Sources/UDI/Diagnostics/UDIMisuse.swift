@@ -18,6 +18,15 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// An object could not be attached, because its conformance to ``UDIObject`` belongs to the main actor, but the
     /// object was made or provided off the main actor. The file and the line are those of the registration.
     case notAttached
+    /// Something was registered, bound or set up in a context that is closed or is being closed. It was ignored.
+    case contextClosed
+    /// An instance that was registered or provided with `onClose` was let go of without having been closed: because of
+    /// a reset, because its registration was replaced or taken back, or because its context went away. The file and
+    /// the line are those of the registration.
+    case unclosed
+    /// A closure that was given as `onClose` threw, and there was no caller to whom the error could be thrown: see
+    /// ``UDIContext/withScope(tag:search:operation:)``. The file and the line are those of the registration.
+    case closingFailed
   }
 
   /// What kind of misuse this is.

@@ -32,8 +32,10 @@ public struct UDIRules<Target> {
       guard let target = object as? Target else { return false }
       return apply(target, context)
     }
-    context.change { node, _ in
-      if node.treeLocked.isInert { return }
+    context.change { node, garbage in
+      if node.treeLocked.state != .open {
+        return node.reportClosed("inject", "rules for \(TypeIdentity.of(Target.self).text)", CallSite("", 0), &garbage)
+      }
       node.treeLocked.ensureExtras().rules.append(rule)
     }
     return self

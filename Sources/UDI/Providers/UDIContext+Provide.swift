@@ -20,14 +20,18 @@ extension UDIContext {
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
+  ///     value is let go of without having been closed, that is reported as ``UDIMisuse/Kind/unclosed``. A reset is no
+  ///     such case.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    provide(value, type, name, metadata, .anywhere, CallSite(fileID, line))
+    provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
   }
 
   /// Gives the context something to own that is not `Sendable`, on the main actor. In all other respects, this is the
@@ -40,25 +44,32 @@ extension UDIContext {
   ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
+  ///     value is let go of without having been closed, that is reported as ``UDIMisuse/Kind/unclosed``. A reset is no
+  ///     such case.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @preconcurrency @MainActor
   @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    provide(value, type, name, metadata, .mainActor, CallSite(fileID, line))
+    let site = CallSite(fileID, line)
+    return provide(
+      value, type, name, metadata, .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
   }
 
   private func provide<Dependency>(
     _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: borrowing (any Sendable)?,
-    _ reach: Reach, _ site: CallSite
+    _ reach: Reach, _ closer: Closer?, _ site: CallSite
   ) -> UDIRegistration<Dependency> {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       BindRequest.check(form, type, site)
     }
     let provider = Factory(type, name, .context, .ifAny(metadata), site, reach, giving: value)
+    provider.close(with: closer)
     return .of(add(provider, Instance(value)), reach)
   }
 
@@ -74,6 +85,7 @@ extension UDIContext {
     // finds the instance before it is attached; and `didAttachContext` can already look the instance up.
     let other = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
+      provider.noteProvided(instance)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

@@ -23,6 +23,7 @@ extension UDIContext {
     let identity = KeyIdentity.of(.of(Dependency.self), key.name)
     let (done, storages) = change { node, garbage -> (Bool, [DroppedStorage]) in
       var done = false
+      if node.treeLocked.state == .closing { return (false, []) }
       if let binding = node.ownBinding(identity) {
         binding.takeOut(&garbage)
         done = true
@@ -63,12 +64,14 @@ extension UDIContext {
 
   private func reset(where condition: (UDILifetime) -> Bool) {
     var keys: [KeyIdentity] = []
-    let storages = change { node, garbage in
+    let storages = change { node, garbage -> [DroppedStorage] in
       var concerned: [Provider] = []
+      // What is being closed is dropped when it has been closed.
+      if node.treeLocked.state == .closing { return [] }
       node.treeLocked.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [DroppedStorage] = []
       for provider in concerned {
-        storages += provider.drop(&garbage)
+        storages += provider.drop(isReset: true, &garbage)
         garbage.add(provider)
         keys.append(provider.key)
       }
@@ -152,7 +155,7 @@ extension UDIContext {
   /// - Returns: The root of a new tree.
   public static func makeInert() -> UDIContext {
     let context = UDIContext(tag: "Inert")
-    context.change { node, _ in node.treeLocked.isInert = true }
+    context.change { node, _ in node.treeLocked.state = .inert }
     return context
   }
 }

@@ -38,8 +38,12 @@ extension UDIContext {
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up. Use it to
   ///     make two objects refer to each other. If the instance is kept, other threads might have got it before this
   ///     call.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``. It runs
+  ///     on its own actor. If an instance is let go of without having been closed, that is reported as
+  ///     ``UDIMisuse/Kind/unclosed``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, they belong to the same actor.
+  /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -47,15 +51,17 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate))
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate),
+      closing: .of(onClose))
   }
 
   /// Registers a factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
@@ -70,8 +76,10 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, they belong to the same actor.
+  /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -79,11 +87,13 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate))
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate),
+      closing: .of(onClose))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -91,7 +101,7 @@ extension UDIContext {
   // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
   // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is not
   /// `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
@@ -100,14 +110,16 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate))
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate),
+      closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)`` for a type that is not
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is not
   /// `Sendable`, on the main actor, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
@@ -116,11 +128,13 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) () throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate))
+        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate),
+      closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 }
 
@@ -129,7 +143,12 @@ extension UDIContext {
   // the benchmark "register 16 in a new context, each" would take 7 % longer.
 
   /// Registers a factory, for all forms of `register`.
-  func register<Dependency>(_ factory: __owned Provider) -> UDIRegistration<Dependency> {
+  ///
+  /// - Parameter closer: What closes the instances, if they have to be closed.
+  func register<Dependency>(
+    _ factory: __owned Provider, closing closer: Closer? = nil
+  ) -> UDIRegistration<Dependency> {
+    if let closer { factory.close(with: closer) }
     let reach = factory.reach
     let other = add(factory) { _ in }
     return .of(other ?? factory, reach)
@@ -147,7 +166,10 @@ extension UDIContext {
       // the two part.
       if node.shared.parent == nil { node.remember(self) }
       if let left = node.leftBySetUp(provider, &garbage) { return left }
-      if node.treeLocked.isInert { return nil }
+      if node.treeLocked.state != .open {
+        node.refuse(provider, "register", &garbage)
+        return nil
+      }
       prepare(&garbage)
       storages = node.register(provider, &garbage)
       return nil

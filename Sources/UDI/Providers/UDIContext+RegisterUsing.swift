@@ -12,7 +12,7 @@ extension UDIContext {
   /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
   /// other parameters are required; if one is missing, the error says which. Parameters are looked up from the context
   /// that a factory would be given, and upwards. If a parameter needs a name, a search or a value of its own, register
-  /// a factory instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:)``.
+  /// a factory instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
   /// the upcoming feature `InferSendableFromCaptures`: without it, no initialiser is `Sendable` in that mode. If the
@@ -32,8 +32,10 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
   ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
-  /// - Precondition: If both closures belong to actors, they belong to the same actor.
+  /// - Precondition: If `make` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -42,13 +44,14 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .anywhere, in: isolation,
-        using: make,
-        onCreate))
+        using: make, onCreate),
+      closing: .of(onClose))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -59,7 +62,7 @@ extension UDIContext {
   // Only the second form has `@preconcurrency`. The attribute strips `Sendable` from symbols, so if both forms had it,
   // both would have the same symbol.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` if a parameter is not
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` if a parameter is not
   /// `Sendable`, on the main actor.
   @_disfavoredOverload
   @MainActor
@@ -69,16 +72,17 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .mainActor,
-        in: isolation, using: make,
-        onCreate))
+        in: isolation, using: make, onCreate),
+      closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)`` for a type that is not
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` for a type that is not
   /// `Sendable`, on the main actor.
   @_disfavoredOverload
   @preconcurrency @MainActor
@@ -88,13 +92,14 @@ extension UDIContext {
     metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, parameters: .mainActor,
-        in: isolation, using: make,
-        onCreate))
+        in: isolation, using: make, onCreate),
+      closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 }
 

@@ -55,7 +55,7 @@ extension UDIRegistration {
   @discardableResult
   public func unregister() -> Bool {
     let (done, storages) = Tree.change { garbage -> (Bool, [DroppedStorage]) in
-      guard let node = entry.node else { return (false, []) }
+      guard let node = entry.node, node.treeLocked.state != .closing else { return (false, []) }
       guard let provider = entry as? Provider else {
         entry.withdraw(&garbage)
         return (true, [])
@@ -143,6 +143,10 @@ extension UDIRegistration {
       type, name, site, reach, isolation, of: provider, conversion, convert)
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias, &garbage) == nil else { return [] }
+      guard node.treeLocked.state == .open else {
+        node.refuse(alias, "implements", &garbage)
+        return []
+      }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
     }

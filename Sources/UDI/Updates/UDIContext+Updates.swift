@@ -25,8 +25,8 @@ extension UDIContext {
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: The first dependency in search order.
-  /// - Throws: `CancellationError` if the task is cancelled before there is a dependency. The declaration does not name
-  ///   this type, because the corresponding method of ``UDIObject`` can throw another error as well.
+  /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
+  ///   context is closed, or is closed meanwhile.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
@@ -59,10 +59,11 @@ extension UDIContext {
 extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) async throws(CancellationError) -> Dependency {
+  ) async throws -> Dependency {
     if let found = lookUp(type, name, reach, search) { return found }
     let consumer = Consumer<Dependency>(self, name, reach, search)
     while let next = await consumer.next() { if let found = next { return found } }
-    throw CancellationError()
+    try Task.checkCancellation()
+    throw explained(ProviderFailure.nothing, type, name, reach, search)
   }
 }

@@ -29,7 +29,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context that the object is attached to is gone.
+  ///   context that the object is attached to is gone or closed, or is closed meanwhile.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

@@ -67,7 +67,11 @@ enum Tree {
   /// Guarded by `lock`: how many providers have been made.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// Guarded by `lock`: the watchers to notify of the current change, after the lock has been given back.
+  /// Guarded by `lock`: how many instances have been made that have to be closed.
+  @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
+
+  /// Guarded by `lock`: the watchers to notify of the current change, and the tasks to resume, after the lock has been
+  /// given back.
   @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
   /// Guarded by `lock`: the kind of change that watchers are notified of at present. It can differ between parts of a
   /// change.
@@ -114,12 +118,17 @@ enum Tree {
     // If the watcher's own lookup causes the change, that lookup already gets the new answer. All that might have
     // changed since is which instance a provider keeps.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
-    let new = (watcher, kind)
-    if let notifications = unsafe notifications {
-      notifications.watchers.append(new)
-    } else {
-      unsafe notifications = Notifications(new)
-    }
+    ensureNotifications().watchers.append((watcher, kind))
+  }
+
+  /// Resumes a task after the lock has been given back.
+  static func resume(_ task: CheckedContinuation<Void, Never>) { ensureNotifications().tasks.append(task) }
+
+  private static func ensureNotifications() -> Notifications {
+    if let notifications = unsafe notifications { return notifications }
+    let new = Notifications()
+    unsafe notifications = new
+    return new
   }
 
   /// Whether this thread runs a watcher's lookup. If so, the changes that it makes to the tree come from that lookup.

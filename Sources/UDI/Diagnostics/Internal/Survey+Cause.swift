@@ -20,6 +20,7 @@ extension Survey {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments) ?? .found(.init(answer))
     }
+    if isClosed { return .contextClosed(path: start) }
     for (path, sightings) in contexts {
       guard let gone = decisive(sightings.filter { $0.key === key && $0.isGone }) else { continue }
       let place = UDIExplanation.Place((path, gone))

@@ -12,6 +12,8 @@ struct Survey {
   private(set) var isInFactory = false
   /// Whether the lookup begins in a branch that has been taken out of a tree.
   private(set) var isRemoved = false
+  /// Whether the context where the lookup begins is closed, or is being closed.
+  private(set) var isClosed = false
   /// The contexts to list, in search order.
   private(set) var contexts: [(path: [String], sightings: [Sighting])] = []
   /// The number of contexts that are not listed because they had nothing.
@@ -53,6 +55,7 @@ struct Survey {
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
     self.init(key, first.direction(of: search))
     start = first.fullPath
+    isClosed = first.treeLocked.state.isEnding
     isInFactory = search == nil && first.isHandedToFactory
     first.visit(self.search) { branch in
       lookBelow(branch, limit: limit)

@@ -58,6 +58,14 @@ extension UDIContext {
   /// - Parameter isSendable: Whether the compiler knows the module to be `Sendable`.
   func install(_ module: any UDIModule, isSendable: Bool) {
     PerThread.prepare()
+    let isClosed = change { node, garbage in
+      let isEnding = node.treeLocked.state.isEnding
+      if isEnding {
+        node.reportClosed("install", "\(TypeIdentity.of(type(of: module)).text)", CallSite("", 0), &garbage)
+      }
+      return isEnding
+    }
+    if isClosed { return }
     let thread = PerThread.resolution.object
     let creation = SharedCreation(maker: Unretained(thread))
     let installed = InstalledModule(module, isSendable: isSendable, creation)

@@ -18,7 +18,7 @@ package final class Override: Sendable {
       type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
-      guard !node.treeLocked.isInert else { return }
+      guard node.treeLocked.state == .open else { return }
       substitute.node = node
       substitute.serial = node.ownSerial(substitute.key)
       node.treeLocked.ensureExtras().overrides.append(substitute)

@@ -20,11 +20,15 @@ enum ChangeKind {
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
 }
 
-/// The watchers that a change might affect. This object belongs to the change's garbage, and notifies them when it is
-/// released. By then, no lock is held, which is necessary because a notification runs user code, for example an
-/// executor's.
+/// The watchers that a change might affect, and the tasks that waited for it. This object belongs to the change's
+/// garbage, and notifies or resumes them when it is released. By then, no lock is held, which is necessary because this
+/// runs user code, for example an executor's.
 final class Notifications {
-  var watchers: [(Watcher, ChangeKind)]
-  init(_ first: (Watcher, ChangeKind)) { watchers = [first] }
-  deinit { for (watcher, kind) in watchers { watcher.notify(of: kind) } }
+  var watchers: [(Watcher, ChangeKind)] = []
+  var tasks: [CheckedContinuation<Void, Never>] = []
+
+  deinit {
+    for (watcher, kind) in watchers { watcher.notify(of: kind) }
+    for task in tasks { task.resume() }
+  }
 }

@@ -4,6 +4,10 @@ extension Node {
   /// affect its answer.
   func enter(_ watcher: Watcher) {
     watcher.leave()
+    if treeLocked.state == .closed {
+      watcher.end()
+      return Tree.notify(watcher)
+    }
     unsafe Watcher.count += 1
     watcher.isEntered = true
     watcher.direction = watcher.search ?? shared.search
@@ -72,7 +76,7 @@ extension Node {
     }
   }
 
-  /// Removes all watchers from this node, whose context is gone.
+  /// Removes all watchers from this node, whose context is gone or closed.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { watcher.end() }

@@ -26,7 +26,7 @@ final class Watcher: @unchecked Sendable {
   /// Guarded by `lock`: the change that the consumer has not seen yet. At the beginning, there is such a change, so
   /// that the consumer looks up at once.
   private var change: ChangeKind? = .answer
-  /// Guarded by `lock`: whether the context is gone.
+  /// Guarded by `lock`: whether the context is gone or closed.
   private var hasEnded = false
   /// Guarded by `lock`: the continuations of those who wait, by their tickets. There can be several, because iterators
   /// can be copied.
@@ -45,7 +45,7 @@ final class Watcher: @unchecked Sendable {
 extension Watcher {
   /// Waits until there is a change that the consumer has not seen.
   ///
-  /// - Returns: The kind of change; nil if the context is gone or the task is cancelled.
+  /// - Returns: The kind of change; nil if the context is gone or closed, or if the task is cancelled.
   nonisolated(nonsending) func nextChange() async -> ChangeKind? {
     while true {
       await wait()
@@ -88,6 +88,6 @@ extension Watcher {
     for continuation in continuations { continuation.resume() }
   }
 
-  /// Records that the context is gone.
+  /// Records that the context is gone or closed.
   func end() { lock.withLock { hasEnded = true } }
 }

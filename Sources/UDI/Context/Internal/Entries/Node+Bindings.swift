@@ -7,7 +7,7 @@ extension Node {
     // Moved into a constant: a `consuming` parameter is not copied implicitly, so it could not be referred to here and
     // consumed below.
     let binding = consume new
-    guard !treeLocked.isInert else { return garbage.add(binding) }
+    guard treeLocked.state == .open else { return refuse(binding, "bind", &garbage) }
     if isSetUpByThisThread {
       guard leftBySetUp(binding, &garbage) == nil else { return garbage.add(binding) }
       binding.isFromSetUp = true

@@ -181,7 +181,7 @@ extension UDIContext {
   /// Adds a set-up block.
   func add(_ block: SetUp.Block) {
     PerThread.prepare()
-    change { node, _ in node.addSetUp(block) }
+    change { node, garbage in node.addSetUp(block, &garbage) }
   }
 
   /// Runs the set-up blocks that may run on this thread, or waits while another thread runs one. Does neither if this

@@ -75,6 +75,31 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 }
 
+extension SetUp {
+  /// Takes out the blocks that have not begun to run.
+  fileprivate func removeBlocks() -> [Block] {
+    defer { blocks = [] }
+    mainActorCount = 0
+    return blocks
+  }
+}
+
+extension Node {
+  /// Discards the blocks of this node's set-up that have not begun to run. Called under the tree lock.
+  func discardBlocks(of setUp: SetUp, _ garbage: inout Garbage) {
+    // The blocks are released with this object.
+    final class Discarded { 
+      let blocks: [SetUp.Block]
+      init(_ blocks: [SetUp.Block]) { self.blocks = blocks }
+    }
+    garbage.add(Discarded(setUp.removeBlocks()))
+    updateIndex(of: setUp)
+    guard setUp.running == nil else { return }
+    treeLocked.extras?.setUp = nil
+    garbage.add(setUp)
+  }
+}
+
 // MARK: - In the index
 
 extension TypeIdentity {
@@ -119,7 +144,8 @@ extension SetUp {
 
 extension Node {
   /// Adds a set-up block. Called under the tree lock.
-  func addSetUp(_ block: SetUp.Block) {
+  func addSetUp(_ block: SetUp.Block, _ garbage: inout Garbage) {
+    if treeLocked.state.isEnding { return reportClosed("setUp", "a block", CallSite("", 0), &garbage) }
     let setUp = treeLocked.extras?.setUp ?? SetUp(self)
     var block = block
     block.comesFromLook = Tree.isLooking

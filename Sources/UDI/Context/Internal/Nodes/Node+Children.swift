@@ -46,11 +46,11 @@ extension Node {
     if child == self || child.hasChildren && ancestors.contains(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
+    if treeLocked.state != .open || child.treeLocked.state != .open { try inheritState(to: child) }
     remember(context)
     // From now on, lookups can find something below this node. They need the thread key: see
     // `isHandedToFactoryUnchecked`.
     PerThread.prepare()
-    if treeLocked.isInert { child.treeLocked.isInert = true }
 
     let (old, oldSequence) = (child.shared.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence
@@ -89,6 +89,17 @@ extension Node {
     } else {
       child.treeLocked.heldContext = childContext
     }
+  }
+
+  /// Makes a child inert if this node is.
+  ///
+  /// - Throws: `UDITreeError.closed` if one of the two is being closed, or is closed.
+  @inline(never)
+  private func inheritState(to child: Node) throws(UDITreeError) {
+    for node in [self, child] where node.treeLocked.state.isEnding {
+      throw .closed(node.fullPath, child: child.fullPath, parent: fullPath)
+    }
+    if treeLocked.state == .inert { child.treeLocked.state = .inert }
   }
 
   /// Takes `child` out of this node's children.

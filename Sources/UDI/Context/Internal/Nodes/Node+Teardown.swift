@@ -11,13 +11,7 @@ extension Node {
     var storages: [DroppedStorage] = []
     var isOutermost = false
     Tree.change { garbage in
-      swap(&bindings, &self.treeLocked.bindings)
-      bindings.forEachEntry { entry in
-        entry.binding.node = nil
-        entry.binding.delist()
-      }
-      swap(&providers, &self.treeLocked.providers)
-      if let extras = treeLocked.extras { drop(extras, &garbage) }
+      takeContent(&bindings, &providers, &garbage)
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
         // This waits for lookups that climbed here from a child before the child was cut off.
@@ -32,6 +26,52 @@ extension Node {
     for storage in storages { storage.reset() }
     guard isOutermost else { return }
     while let next = Self.nextPending(currentThread()) { _ = consume next }
+  }
+
+  /// Ends a context that might still be held: takes it out of its parent, takes everything out of it, and cuts off what
+  /// is below. Do not call this under a lock.
+  ///
+  /// - Parameter condition: Whether to end the context now. Called under the tree lock.
+  /// - Returns: Whether the context has ended.
+  func end(where condition: (Node) -> Bool) -> Bool {
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
+    var storages: [DroppedStorage] = []
+    var children: [UDIContext] = []
+    let hasEnded = Tree.change { garbage in
+      guard condition(self) else { return false }
+      if treeLocked.state == .closed { return true }
+      shared.parent?.disown(self, &garbage)
+      treeLocked.state = .closed
+      takeContent(&bindings, &providers, &garbage)
+      if hasChildren { children = orphanChildren() }
+      lock.withLock {
+        shared.slots = CompactTable()
+        shared.pendingSetUps = []
+      }
+      if !providers.isEmpty { storages = drop(&providers, &garbage) }
+      return true
+    }
+    bindings.releaseEntries()
+    _ = consume providers
+    for storage in storages { storage.reset() }
+    withExtendedLifetime(children) {}
+    return hasEnded
+  }
+
+  /// Takes out everything that the context has, except for what is below. Under the tree lock.
+  @inline(__always)
+  private func takeContent(
+    _ bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
+    _ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage
+  ) {
+    swap(&bindings, &self.treeLocked.bindings)
+    bindings.forEachEntry { entry in
+      entry.binding.node = nil
+      entry.binding.delist()
+    }
+    swap(&providers, &self.treeLocked.providers)
+    if let extras = treeLocked.extras { drop(extras, &garbage) }
   }
 
   /// Drops what only a few contexts have.

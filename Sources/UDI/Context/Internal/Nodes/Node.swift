@@ -51,8 +51,10 @@ struct Node: Hashable, @unchecked Sendable {
     /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
     /// end it" would take 5 % longer.
     var expectedKeys: UInt8 = 1
-    /// Whether nothing can be bound or registered here.
-    var isInert = false
+    /// Whether something can be added here, and whether the context is being closed or is closed.
+    var state = NodeState.open
+    /// Whether closing the context might take time: something that was registered here has to be closed.
+    var hasClosers = false
     /// Whether this is a scope, so that nothing above sees what is here and below. Set before the node has a parent.
     var isScope = false
     /// Whether the node had a parent and now has none.
@@ -202,6 +204,21 @@ extension Node {
   /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or have noted
   /// their context.
   var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
+}
+
+/// What can be done with a context.
+enum NodeState: UInt8 {
+  /// Everything.
+  case open
+  /// Nothing can be bound or registered in it (`UDIContext.makeInert`).
+  case inert
+  /// Nothing can be added or made in it any more. What has been made is found until it has been closed.
+  case closing
+  /// Nothing can be added to it or found in it.
+  case closed
+
+  /// Whether the context is being closed or is closed.
+  var isEnding: Bool { rawValue >= NodeState.closing.rawValue }
 }
 
 /// When a node notes its context, in `rootContext`.

@@ -8,6 +8,8 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The context's set-up blocks, until they have run.
   var setUp: SetUp?
+  /// The run of `close()` that was begun at this context.
+  var closing: Closing?
   /// The context's rules.
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.

@@ -20,11 +20,17 @@ final class CustomStorage: @unchecked Sendable {
   /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has
   /// found the storage empty, the cache can be discarded. Under the tree lock.
   var isIdle = false
+  /// The place of what was stored last in the order in which the instances that have to be closed were made. Under the
+  /// tree lock.
+  private(set) var sequence: UInt64 = 0
 
   private static let generations = Atomic<UInt>(0)
   private static var nextGeneration: UInt { generations.add(1, ordering: .relaxed).newValue }
 
   init(_ storage: any UDIStorage) { self.storage = storage }
+
+  /// The number that marks what is stored now.
+  fileprivate var present: UInt { generation.load(ordering: .relaxed) }
 
   /// Notes that a reset has begun: from now on, nobody gets what was stored before. Under the tree lock.
   fileprivate func beginReset() -> SharedCreation {
@@ -41,6 +47,9 @@ final class CustomStorage: @unchecked Sendable {
     garbage.add(reset)
   }
 
+  /// Whether the storage keeps something that was stored in a given generation. Do not call this under a lock.
+  fileprivate func holds(_ generation: UInt) -> Bool { storage.load()?.generation == generation }
+
   /// What the storage keeps, if it was stored for this cache and since the last reset.
   func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
@@ -52,6 +61,7 @@ final class CustomStorage: @unchecked Sendable {
   /// - Returns: The generation to mark it with.
   fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
     storing = SharedCreation(creation.provider, maker: creation.maker)
+    sequence = Tree.nextUnclosed()
     return generation.load(ordering: .relaxed)
   }
 
@@ -68,15 +78,22 @@ final class CustomStorage: @unchecked Sendable {
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
+  /// What to report if the storage still keeps an instance that nobody has closed, and the instance's generation.
+  private let unclosed: (report: () -> LateReport, generation: UInt)?
 
   /// Under the tree lock.
-  init(_ custom: CustomStorage) {
+  init(_ custom: CustomStorage, of provider: Provider) {
     self.custom = custom
+    let generation = custom.present
+    unclosed =
+      provider.closer.map { $0.isClosing } == false ? ({ provider.unclosedReport(count: 1) }, generation) : nil
     creation = custom.beginReset()
   }
 
   /// Resets the storage. Do not call this under a lock, because it runs user code.
   func reset() {
+    // The report is made at once.
+    if let unclosed, custom.holds(unclosed.generation) { _ = unclosed.report() }
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }
   }

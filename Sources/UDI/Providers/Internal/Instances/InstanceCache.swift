@@ -31,6 +31,8 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
     kept = nil
   }
 
+  func mayMake(in node: Node) -> Bool { !node.treeLocked.state.isEnding }
+
   /// Takes the cache out of use. Under the tree lock.
   func discard() { isDiscarded = true }
 

@@ -12,6 +12,8 @@ protocol InstanceKeeper: AsyncKeeper {
   var asyncCreation: AsyncCreation? { get set }
   /// Whether the provider has discarded this keeper because it held nothing. Under the tree lock.
   var isDiscarded: Bool { get }
+  /// Whether an instance may be made now: not if the context is being closed. Under the tree lock.
+  func mayMake(in node: Node) -> Bool
 
   /// Keeps an instance, and drops the one that was kept before, if any. Under the tree lock.
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
@@ -45,6 +47,7 @@ extension InstanceKeeper {
       if let kept {
         if let instance = kept.instance { return .found(instance) }
         forgetKept(&garbage)
+        if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       }
       if let custom { custom.isIdle = false }
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
@@ -57,6 +60,7 @@ extension InstanceKeeper {
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
+      if !mayMake(in: node) { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       // An audit has to know this context. If the context has no parent, it might not have been noted (see
       // `Node.rememberWithoutParent`).
@@ -69,17 +73,22 @@ extension InstanceKeeper {
 
   /// Ends a creation: keeps what the caller has made, if the lifetime says so, and passes it to the threads that wait.
   func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
-    guard case .made(let instance) = outcome else { return Tree.change { _ in endNow(creation, outcome) } }
     let provider = provider
+    guard case .made(let instance) = outcome else {
+      return Tree.change { garbage in
+        endNow(creation, outcome)
+        provider.leaveIfEnding(&garbage)
+      }
+    }
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
       endNow(creation, .made(instance))
-      guard let node = provider.node, isCurrent else { return }
+      guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
       if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
-      guard custom == nil, !(isWeak && instance.isBox) else { return }
+      guard custom == nil, !(isWeak && instance.isBox) else { return provider.leaveIfEnding(&garbage) }
       keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
     }
   }
@@ -103,7 +112,7 @@ extension InstanceKeeper {
     if let asyncCreation { garbage.add(asyncCreation) }
     asyncCreation = nil
     forgetKept(&garbage)
-    return custom.map { DroppedStorage($0) }
+    return custom.map { DroppedStorage($0, of: provider) }
   }
 }
 
@@ -112,6 +121,8 @@ extension Provider: InstanceKeeper {
   var custom: CustomStorage? { nil }
   var kept: InstanceEntry? { shown }
   var isDiscarded: Bool { false }
+  /// True, because a provider that keeps nothing leaves its context as soon as that is being closed.
+  func mayMake(in node: Node) -> Bool { true }
 
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }

@@ -110,12 +110,20 @@ extension Provider {
   ) {
     attach(instance, to: context, isOwned: call.isKept && sharing != .weak)
     forgetFailure()
-    if completes {
-      let completion = Resolution.Completion(self, instance, context, call.arguments)
-      call.resolution.read { $0.atEnd(completion) }
-    }
+    if completes { noteMade(call, context, instance) }
     conclude(.made(instance))
     call.resolution.read { $0.pop() }
+  }
+
+  /// Notes what has to be done with an instance: to call the completion at the end of the outermost link, and to close
+  /// the instance some day.
+  @inline(never)
+  private final func noteMade(_ call: FactoryCall, _ context: UDIContext, _ instance: Instance) {
+    // This comes before anybody else gets the instance, so whatever is made of it comes later in the order.
+    if call.isKept { noteUnclosed(instance) }
+    guard hasCompletion else { return }
+    let completion = Resolution.Completion(self, instance, context, call.arguments)
+    call.resolution.read { $0.atEnd(completion) }
   }
 
   /// Ends a call that has not made an instance.

@@ -35,8 +35,9 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether its factory may run only on one actor. Stored, so that a link does not touch the actor: otherwise the
   /// benchmark ".unique, above a direct call" would take longer, by a tenth of the benchmarks' floor.
   let isIsolated: Bool
+  @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether there is something to call at the end of the outermost link.
-  let completes: Bool
+  let hasCompletion: Bool
   /// Whether it is a `Factory` that takes no arguments. A lookup lets such a factory write the instance directly to the
   /// lookup's memory.
   let isSimpleFactory: Bool
@@ -69,6 +70,7 @@ class Provider: Entry, @unchecked Sendable {
     var lastFailure: FactoryFailure?
     var caches = InstanceCaches()
     var aliases: [Alias] = []
+    var closer: Closer?
   }
 
   /// - Parameters:
@@ -90,7 +92,8 @@ class Provider: Entry, @unchecked Sendable {
     usesDefaultLifetime = lifetime == nil
     unsafe uncheckedLifetime = lifetime
     isIsolated = isolation.actor != nil
-    self.completes = completes
+    unsafe uncheckedCompletes = completes
+    hasCompletion = completes
     self.isSimpleFactory = isSimpleFactory
     options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
     super.init(
@@ -112,6 +115,9 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the fast path can make the instances (see `Entry.makeQuickly`): the lifetime is `.unique` or `.graph`, and
   /// there is no completion.
   final var isQuick: Bool { unsafe uncheckedIsQuick }
+  /// Whether there is something to do with each new instance: there is a completion or a closer. Constant once the
+  /// provider has entered a context.
+  final var completes: Bool { unsafe uncheckedCompletes }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
@@ -208,6 +214,16 @@ extension Provider {
     set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
   }
 
+  /// What closes its instances, if they have to be closed.
+  final var closer: Closer? { unsafe uncheckedExtras?.closer }
+
+  /// Sets what closes its instances, before the provider enters a context.
+  final func close(with closer: Closer?) {
+    guard let closer else { return }
+    extras.closer = closer
+    unsafe uncheckedCompletes = true
+  }
+
   /// What its context answers with now: what the provider made and keeps, or else the provider itself.
   final var current: Entry { shown ?? self }
 
@@ -230,6 +246,7 @@ extension Provider {
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
+    if completes { noteCloser(node) }
     if sharing == .graph, isSimpleFactory { kind = .graphProvider }
     // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking
@@ -244,7 +261,7 @@ extension Provider {
   ///
   /// - Returns: The user's storages, to be reset once the lock has been given back.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
-    let storages = drop(&garbage)
+    let storages = drop(isReset: false, &garbage)
     node = nil
     return storages
   }
@@ -252,8 +269,10 @@ extension Provider {
   /// Drops everything that was made. What is being made now is still given to the threads that wait for it, but is not
   /// kept.
   ///
+  /// - Parameter isReset: Whether the provider stays in its context.
   /// - Returns: The user's storages, to be reset once the lock has been given back.
-  final func drop(_ garbage: inout Garbage) -> [DroppedStorage] {
+  final func drop(isReset: Bool, _ garbage: inout Garbage) -> [DroppedStorage] {
+    if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     return dropInstances(&garbage)
   }
@@ -274,5 +293,6 @@ extension Provider {
     Tree.notifying(.ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)
+    leaveIfEnding(&garbage)
   }
 }

@@ -16,6 +16,8 @@ enum ProviderFailure: Error {
   /// types of these arguments.
   case unhashable([Any.Type])
   case notConvertible(from: Any.Type)
+  /// The provider's context is being closed; with the context's path.
+  case closed([String])
   /// The lookup found nothing of the type that was asked for.
   case nothing
 }

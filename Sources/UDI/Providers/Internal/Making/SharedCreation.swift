@@ -29,6 +29,8 @@ final class SharedCreation: @unchecked Sendable {
   private var gate: Gate?
   /// Where the instance may be used.
   private var reach = Reach.anywhere
+  /// The tasks that wait until the creation has ended.
+  private var tasks: [CheckedContinuation<Void, Never>] = []
 
   deinit {
     guard reach == .mainActor, outcome != nil else { return }
@@ -91,7 +93,23 @@ final class SharedCreation: @unchecked Sendable {
     guard let gate else { return true }
     self.outcome = outcome()
     gate.open()
+    for task in tasks { Tree.resume(task) }
+    tasks = []
     return false
+  }
+
+  /// Waits, without blocking a thread, until the creation has ended. Do not call this under a lock.
+  func waitForEnd() async {
+    await withCheckedContinuation { continuation in
+      let isOver = Tree.change { _ in
+        if hasEnded { return true }
+        // Whoever ends the creation looks for tasks only if there is a gate.
+        if gate == nil { gate = Gate() }
+        tasks.append(continuation)
+        return false
+      }
+      if isOver { continuation.resume() }
+    }
   }
 
   /// The outcome, for a thread that has waited. Do not call this under a lock.

@@ -1,0 +1,37 @@
+/// What went wrong while a context was closed. Everything that could be closed has been closed all the same.
+public struct UDICloseError: Error, Sendable {
+  /// What one `onClose` threw.
+  public struct Failure: Sendable {
+    /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that the dependency is registered under; nil if there is none.
+    public let name: String?
+    /// The tags of all contexts from the root down to the one that owned the dependency, both included.
+    public let path: [String]
+    /// What `onClose` threw.
+    public let error: any Error
+    /// The file of the call that registered the dependency, as `#fileID` gives it.
+    public let fileID: String
+    /// The line of that call, counted from 1.
+    public let line: Int
+  }
+
+  /// The failures, in the order in which they happened. There is at least one.
+  public let failures: [Failure]
+}
+
+extension UDICloseError.Failure: CustomStringConvertible {
+  /// The dependency, the context, and the error, in one line.
+  public var description: String {
+    "\(describeKey(typeName, name)) in \(quoted(path)), registered at \(fileID):\(line): \(error)"
+  }
+}
+
+extension UDICloseError: CustomStringConvertible {
+  /// One line for each failure, after a line that says how many there are.
+  public var description: String {
+    if failures.count == 1 { return "One dependency was not closed properly: \(failures[0])" }
+    return (["\(failures.count) dependencies were not closed properly:"] + failures.map { "  \($0)" })
+      .joined(separator: "\n")
+  }
+}

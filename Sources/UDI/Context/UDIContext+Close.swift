@@ -1,0 +1,39 @@
+/// Ending a context.
+extension UDIContext {
+  /// Ends this context and all contexts below it: closes what they own, and takes this context out of its parent.
+  ///
+  /// ```swift
+  /// context.register((any Store).self, lifetime: .context) {
+  ///   try Database()
+  /// } onClose: { store in
+  ///   try await store.shutDown()
+  /// }
+  /// // ...
+  /// try await context.close()
+  /// ```
+  ///
+  /// The contexts below come first, the lowest before those above them. In each context, what was made last is closed
+  /// first, so whatever was made of something is closed before it. The closures that were given as `onClose` run one
+  /// after the other, each on its actor. If one throws, the others run all the same.
+  ///
+  /// As soon as this method is called, nothing is added to these contexts any more, and nothing is made in them. What
+  /// is being made on another thread at that moment is waited for, and then closed. What has been made is found until
+  /// it has been closed. Afterwards the contexts are closed: a lookup that begins there is a miss or an error that says
+  /// so, and every attempt to register, bind or set up something there is ignored and reported, or throws.
+  ///
+  /// Closing is not cancelled with the task that calls this method. If several tasks call it, all of them wait for the
+  /// same end, and all get the same error. Once the context is closed, this method returns at once. It also returns at
+  /// once if it would otherwise wait for itself, because an `onClose` calls it that runs meanwhile: that one of this
+  /// context, or of a context below.
+  ///
+  /// Do not block the thread of a factory until the factory's context is closed, for example with a semaphore: closing
+  /// waits for the factory.
+  ///
+  /// - Throws: What `onClose` closures threw, all together.
+  /// - Complexity: O(contexts below and what they have), apart from what the closures do.
+  public func close() async throws(UDICloseError) {
+    guard let closing = beginClosing() else { return }
+    guard Closing.mayWait(for: closing) else { return }
+    if let error = await closing.waitForEnd() { throw error }
+  }
+}

@@ -1,0 +1,216 @@
+/// One run of `close()`: ends a context and all contexts below it.
+///
+/// Under one section of the tree lock, all of these contexts are marked as being closed. From then on, nothing is added
+/// to them and nothing new is made in them. The rest happens in a task of its own, which is not cancelled when a caller
+/// is. The task waits for what is being made, then calls the closers one after the other with no lock held, and then
+/// ends the contexts.
+final class Closing: @unchecked Sendable {
+  // Unchecked: the tree lock guards everything that is mutable, except that only the task uses `failures`.
+
+  /// The contexts, breadth-first. They are held until they are closed.
+  private var contexts: [UDIContext] = []
+  /// What is being made, stored or set up in the contexts.
+  var creations: [SharedCreation] = []
+  /// The providers with closers, each with the node of its context.
+  var providers: [(provider: Provider, node: Node)] = []
+  /// The runs that this one waits for: those of contexts below, which began earlier; and those that one of its closers
+  /// waits for.
+  private var awaited: [Closing] = []
+  private var failures: [UDICloseError.Failure] = []
+  private var hasEnded = false
+  /// The tasks that wait for the end.
+  private var tasks: [CheckedContinuation<Void, Never>] = []
+  /// Whether nobody has waited for the end, so that nobody gets the error.
+  private var isUnattended = true
+
+  /// The runs whose closers the present task is part of, the innermost last.
+  @TaskLocal private static var present: [Closing] = []
+
+  /// Marks a context, and all contexts below it, as being closed. Called under the tree lock.
+  init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
+    for (node, _) in BreadthFirst(first) {
+      if node.treeLocked.state.isEnding {
+        if let other = node.treeLocked.extras?.closing { awaited.append(other) }
+      } else if let context = node == first ? context : node.context {
+        contexts.append(context)
+      }
+    }
+    for context in contexts { context.withNode { $0.beginClosing(self, &garbage) } }
+    first.treeLocked.ensureExtras().closing = self
+  }
+
+  /// Starts the task. Do not call this under a lock.
+  func start() { Task { await run() } }
+
+  // MARK: - Waiting
+
+  /// Whether the present task may wait for the end of a run. It may not if it is part of a closer, and the run cannot
+  /// end before this closer does.
+  static func mayWait(for closing: Closing) -> Bool {
+    let present = present
+    if present.isEmpty { return true }
+    return Tree.change { _ in
+      var reached = [closing]
+      var next = 0
+      while next < reached.count {
+        let run = reached[next]
+        next += 1
+        if run.hasEnded { continue }
+        if present.contains(where: { $0 === run }) { return false }
+        for other in run.awaited where !reached.contains(where: { $0 === other }) { reached.append(other) }
+      }
+      present.last?.awaited.append(closing)
+      return true
+    }
+  }
+
+  /// Waits for the end.
+  ///
+  /// - Returns: What went wrong.
+  func waitForEnd() async -> UDICloseError? {
+    await withCheckedContinuation { continuation in
+      let isOver = Tree.change { _ in
+        isUnattended = false
+        if !hasEnded { tasks.append(continuation) }
+        return hasEnded
+      }
+      if isOver { continuation.resume() }
+    }
+    Tree.change { _ in Self.present.last?.awaited.removeAll { $0 === self } }
+    return error
+  }
+
+  /// What went wrong. Call this only after the end.
+  private var error: UDICloseError? { failures.isEmpty ? nil : UDICloseError(failures: failures) }
+
+  // MARK: - The task
+
+  private func run() async {
+    for other in Tree.change({ _ in awaited }) {
+      if let error = await other.waitForEnd() { failures += error.failures }
+    }
+    for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
+    var steps = steps()
+    while let step = steps.popLast() { await take(step) }
+    end()
+  }
+
+  /// Calls one closer, and drops what it has closed.
+  private func take(_ step: Step) async {
+    let closer = step.closer
+    do {
+      try await Self.$present.withValue(Self.present + [self]) { try await closer.close(step.unclosed.instance) }
+    } catch {
+      let path = step.context.change { node, _ in node.fullPath }
+      let provider = step.provider
+      failures.append(
+        UDICloseError.Failure(
+          typeName: provider.key.type.text, name: provider.key.name?.description, path: path, error: error,
+          fileID: provider.site.fileID, line: provider.site.line))
+    }
+    step.drop()
+  }
+
+  /// Ends the contexts, those above before those below, so that each is a root when it ends. A change in the middle of
+  /// a long chain would have to be announced to all contexts above.
+  private func end() {
+    for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
+    var isUnattended = false
+    let contexts = Tree.change { garbage in
+      isUnattended = self.isUnattended
+      hasEnded = true
+      for task in tasks { Tree.resume(task) }
+      tasks = []
+      creations = []
+      providers = []
+      awaited = []
+      defer { self.contexts = [] }
+      return self.contexts
+    }
+    contexts.first?.change { node, garbage in
+      node.treeLocked.extras?.closing = nil
+      garbage.add(self)
+    }
+    if isUnattended { error?.report() }
+  }
+}
+
+// MARK: - The order
+
+extension Closing {
+  /// The call of one closer.
+  fileprivate struct Step {
+    let context: UDIContext
+    let provider: Provider
+    let closer: Closer
+    let unclosed: Unclosed
+    /// What keeps the instance, if it is not the provider itself.
+    let cache: InstanceCache?
+
+    /// Drops the instance, which has been closed.
+    func drop() {
+      var storages: [DroppedStorage] = []
+      context.change { node, garbage in
+        if let index = closer.unclosed.lastIndex(where: { $0 === unclosed }) {
+          garbage.add(closer.unclosed.remove(at: index))
+        }
+        if let cache {
+          if let storage = cache.dropKept(&garbage) { storages = [storage] }
+        } else {
+          storages = node.unregister(provider, &garbage)
+        }
+      }
+      for storage in storages { storage.reset() }
+    }
+  }
+
+  /// What has to be closed, the last first: the contexts below before those above, and in each context what was made
+  /// last before what was made earlier. Nothing is made any more.
+  private func steps() -> [Step] {
+    if Tree.change({ _ in providers.isEmpty }) { return [] }
+    let positions = Dictionary(
+      uniqueKeysWithValues: contexts.enumerated().map { ($1.withNode { $0 }, $0) })
+    var steps: [(position: Int, step: Step)] = []
+    for (provider, node) in Tree.change({ _ in providers }) {
+      guard let position = positions[node], let closer = provider.closer else { continue }
+      for (unclosed, cache) in provider.allUnclosed(closer) {
+        let step = Step(
+          context: contexts[position], provider: provider, closer: closer, unclosed: unclosed, cache: cache)
+        steps.append((position, step))
+      }
+    }
+    steps.sort { ($0.position, $0.step.unclosed.sequence) < ($1.position, $1.step.unclosed.sequence) }
+    return steps.map(\.step)
+  }
+}
+
+extension Provider {
+  /// What has to be closed, and what keeps each instance, if it is not the provider itself. Do not call this under a
+  /// lock: it asks the user's storages.
+  fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
+    let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
+    if sharing == .custom {
+      return caches.compactMap { cache in
+        cache.custom?.load().map { instance in
+          (Unclosed(instance, reach, sequence: Tree.change { _ in cache.custom?.sequence ?? 0 }), cache)
+        }
+      }
+    }
+    let keepers = Tree.change { _ in
+      Dictionary(
+        caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
+    }
+    return noted.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
+  }
+}
+
+extension UDICloseError {
+  /// Reports the failures, because nobody is there to whom they could be thrown.
+  func report() {
+    for failure in failures {
+      let message = "An `onClose` threw, and nobody waited for the error: \(failure)"
+      UDIReporter.current.forward(
+        UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID, line: failure.line))
+    }
+  }
+}

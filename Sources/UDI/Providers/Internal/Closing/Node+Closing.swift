@@ -1,0 +1,68 @@
+/// How a context ends while somebody holds it. Everything here runs under the tree lock.
+extension Node {
+  /// Whether closing this context takes no time: nothing has to be closed or waited for, and there is nothing below.
+  fileprivate var closesAtOnce: Bool {
+    !treeLocked.hasClosers && !hasChildren && !treeLocked.state.isEnding && treeLocked.extras?.setUp?.running == nil
+  }
+
+  /// Marks the context as being closed: nothing is added to it or made in it from now on.
+  ///
+  /// - Parameter closing: Notes what it has to wait for, and what it has to close.
+  func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
+    treeLocked.state = .closing
+    if let setUp = treeLocked.extras?.setUp {
+      if let running = setUp.running { closing.creations.append(running) }
+      discardBlocks(of: setUp, &garbage)
+    }
+    var providers: [Provider] = []
+    treeLocked.providers.forEach { providers.append($0.provider) }
+    for provider in providers {
+      garbage.add(provider)
+      if let closer = provider.closer {
+        closer.isClosing = true
+        closing.providers.append((provider, self))
+      }
+      closing.creations += provider.creations
+      provider.leaveIfEnding(&garbage)
+    }
+  }
+
+  /// The run of `close()` that this context takes part in, if it is being closed.
+  fileprivate var closing: Closing? { andAncestors.lazy.compactMap { $0.treeLocked.extras?.closing }.first }
+}
+
+extension Provider {
+  /// What it is making or storing. Under the tree lock.
+  fileprivate final var creations: [SharedCreation] {
+    let own = creation.map { [$0] } ?? []
+    return hasCaches ? own + caches.all.flatMap { [$0.creation, $0.custom?.storing].compactMap(\.self) } : own
+  }
+}
+
+extension UDIContext {
+  /// Begins to close this context, unless that has begun already.
+  ///
+  /// - Returns: What to wait for; nil if the context is closed.
+  func beginClosing() -> Closing? {
+    if closeAtOnce() { return nil }
+    var isNew = false
+    let closing = change { node, garbage -> Closing? in
+      switch node.treeLocked.state {
+      case .closed: return nil
+      case .closing: return node.closing
+      case .open, .inert:
+        isNew = true
+        return Closing(self, node, &garbage)
+      }
+    }
+    if isNew { closing?.start() }
+    return closing
+  }
+
+  /// Closes this context if that takes no time.
+  ///
+  /// - Returns: Whether the context is closed.
+  func closeAtOnce() -> Bool {
+    withNode { node in node.end(where: { $0.treeLocked.state == .closed || $0.closesAtOnce }) }
+  }
+}
