@@ -6,7 +6,11 @@ public import UDI
 ///
 /// - Parameter misuse: The misuse.
 @Sendable public func recordAsIssue(_ misuse: UDIMisuse) {
-  Issue.record("\(misuse.message)", sourceLocation: location(misuse.fileID, misuse.line))
+  if misuse.fileID.isEmpty {
+    Issue.record("\(misuse.message)")
+  } else {
+    Issue.record("\(misuse.message)", sourceLocation: location(misuse.fileID, misuse.line))
+  }
 }
 
 /// Runs an operation that misuses the library on purpose, and collects the reports.

@@ -175,16 +175,16 @@ nonisolated func allowedOptionals<Value: Hashable & Sendable>(
 
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
-  switch error { case .duplicateTag, .cycle: break }  // refused: may have additional unknown values
-  switch misuse { case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached: break }  // refused: may have additional unknown values
+  switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
   switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
-  case .duplicateTag, .cycle: break
+  case .duplicateTag, .cycle, .closed: break
   @unknown default: break
   }
   switch misuse {
-  case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached: break
+  case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break
   @unknown default: break
   }
   switch step {
@@ -204,11 +204,11 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached: break
   case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
-  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone: break
+  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break
   @unknown default: break
   }
 }

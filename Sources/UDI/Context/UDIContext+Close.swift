@@ -18,7 +18,7 @@ extension UDIContext {
   ///
   /// As soon as this method is called, nothing is added to these contexts any more, and nothing is made in them. What
   /// is being made on another thread at that moment is waited for, and then closed. What has been made is found until
-  /// it has been closed. Afterwards the contexts are closed: a lookup that begins there is a miss or an error that says
+  /// it has been closed; resets are ignored meanwhile. Afterwards the contexts are closed: a lookup that begins there is a miss or an error that says
   /// so, and every attempt to register, bind or set up something there is ignored and reported, or throws.
   ///
   /// Closing is not cancelled with the task that calls this method. If several tasks call it, all of them wait for the
@@ -31,9 +31,10 @@ extension UDIContext {
   ///
   /// - Throws: What `onClose` closures threw, all together.
   /// - Complexity: O(contexts below and what they have), apart from what the closures do.
-  public func close() async throws(UDICloseError) {
-    guard let closing = beginClosing() else { return }
-    guard Closing.mayWait(for: closing) else { return }
-    if let error = await closing.waitForEnd() { throw error }
+  nonisolated(nonsending) public func close() async throws(UDICloseError) {
+    guard let (closing, isNew) = beginClosing() else { return }
+    let waits = closing.mayBeAwaitedHere()
+    if isNew { closing.start() }
+    if waits, let error = await closing.waitForEnd() { throw error }
   }
 }

@@ -33,11 +33,12 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   public let kind: Kind
   /// What was wrong, and what to do about it.
   public let message: String
-  /// The file of the call, as `#fileID` gives it: the names of the module and the file.
+  /// The file of the call, as `#fileID` gives it: the names of the module and the file. Empty if the verb is not told
+  /// where it is called: `setUp`, `install`, `inject` and `withScope`.
   public let fileID: String
   /// The line of the call, counted from 1.
   public let line: Int
 
   /// The file, the line and the message, in the form of a compiler's warning.
-  public var description: String { "\(fileID):\(line): \(message)" }
+  public var description: String { fileID.isEmpty ? message : "\(fileID):\(line): \(message)" }
 }

@@ -71,6 +71,13 @@ final class Meeting: Sendable {
   }
 }
 
+/// A task waits until somebody sends this.
+final class Signal: Sendable {
+  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+  func send() { continuation.finish() }
+  func wait() async { for await _ in stream {} }
+}
+
 /// Runs a body off the main actor, in the caller's task. A detached task would report misuse to the process's reporter.
 @concurrent func elsewhere<Result: Sendable>(_ body: @Sendable () throws -> Result) async rethrows -> Result {
   try body()

@@ -146,6 +146,8 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let waiting = [
     Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
     Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
+    Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil },
+    Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil },
     Way("UDIContext.obtain(_:named:search:with:_:)") {
       (try? await $0.obtain((any Service).self, named: withNumber, search: $1, with: 1)) != nil
     },
@@ -190,7 +192,7 @@ private protocol Domestic: AnyObject {}
   private static func isFound(_ explanation: UDIExplanation) -> Bool {
     switch explanation.cause {
     case .found: return true
-    case .inScope: return false
+    case .inScope, .contextClosed: return false
     default:
       Issue.record("neither found nor in a scope: \(explanation)")
       return false
@@ -303,6 +305,14 @@ private protocol Domestic: AnyObject {}
     Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Domestic).self, search: search)) != nil
+    },
+    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain(UDIKey((any Service).self), search: search)) != nil
+    },
+    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return (try? await asker.obtain(UDIKey((any Domestic).self), search: search)) != nil
     },
     Way("UDIObject.obtain(_:named:search:fileID:line:with:_:)") { context, search in
       let asker = Asker().attached(to: context)

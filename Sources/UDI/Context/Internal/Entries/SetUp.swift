@@ -88,7 +88,7 @@ extension Node {
   /// Discards the blocks of this node's set-up that have not begun to run. Called under the tree lock.
   func discardBlocks(of setUp: SetUp, _ garbage: inout Garbage) {
     // The blocks are released with this object.
-    final class Discarded { 
+    final class Discarded {
       let blocks: [SetUp.Block]
       init(_ blocks: [SetUp.Block]) { self.blocks = blocks }
     }

@@ -90,8 +90,9 @@ final class Unclosed: @unchecked Sendable {
   }
 
   deinit {
-    // The last reference can be released on any thread.
-    if reach == .mainActor { releaseOnMainActor(content.take() as Any) }
+    // The last reference to this can be released on any thread.
+    guard reach == .mainActor, let content = content.take() else { return }
+    releaseOnMainActor(consume content)
   }
 
   var instance: Instance { unsafe content.unsafelyUnwrapped }

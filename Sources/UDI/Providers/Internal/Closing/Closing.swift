@@ -20,7 +20,7 @@ final class Closing: @unchecked Sendable {
   private var hasEnded = false
   /// The tasks that wait for the end.
   private var tasks: [CheckedContinuation<Void, Never>] = []
-  /// Whether nobody has waited for the end, so that nobody gets the error.
+  /// Whether nobody waits for the end, so that nobody gets the error.
   private var isUnattended = true
 
   /// The runs whose closers the present task is part of, the innermost last.
@@ -36,6 +36,7 @@ final class Closing: @unchecked Sendable {
       }
     }
     for context in contexts { context.withNode { $0.beginClosing(self, &garbage) } }
+    for creation in creations { creation.expectTask() }
     first.treeLocked.ensureExtras().closing = self
   }
 
@@ -44,13 +45,12 @@ final class Closing: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Whether the present task may wait for the end of a run. It may not if it is part of a closer, and the run cannot
-  /// end before this closer does.
-  static func mayWait(for closing: Closing) -> Bool {
-    let present = present
-    if present.isEmpty { return true }
+  /// Whether the present task may wait for the end. It may not if it is part of a closer, and the end cannot come before
+  /// this closer has ended. If the task may wait, it is expected to.
+  func mayBeAwaitedHere() -> Bool {
+    let present = Self.present
     return Tree.change { _ in
-      var reached = [closing]
+      var reached = present.isEmpty ? [] : [self]
       var next = 0
       while next < reached.count {
         let run = reached[next]
@@ -59,7 +59,8 @@ final class Closing: @unchecked Sendable {
         if present.contains(where: { $0 === run }) { return false }
         for other in run.awaited where !reached.contains(where: { $0 === other }) { reached.append(other) }
       }
-      present.last?.awaited.append(closing)
+      present.last?.awaited.append(self)
+      isUnattended = false
       return true
     }
   }
@@ -198,7 +199,8 @@ extension Provider {
     }
     let keepers = Tree.change { _ in
       Dictionary(
-        caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
+        caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 }
+      )
     }
     return noted.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
   }

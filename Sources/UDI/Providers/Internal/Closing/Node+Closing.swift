@@ -42,21 +42,16 @@ extension Provider {
 extension UDIContext {
   /// Begins to close this context, unless that has begun already.
   ///
-  /// - Returns: What to wait for; nil if the context is closed.
-  func beginClosing() -> Closing? {
+  /// - Returns: What to wait for, and whether the caller has to start it; nil if the context is closed.
+  func beginClosing() -> (closing: Closing, isNew: Bool)? {
     if closeAtOnce() { return nil }
-    var isNew = false
-    let closing = change { node, garbage -> Closing? in
+    return change { node, garbage in
       switch node.treeLocked.state {
-      case .closed: return nil
-      case .closing: return node.closing
-      case .open, .inert:
-        isNew = true
-        return Closing(self, node, &garbage)
+      case .closed: nil
+      case .closing: node.closing.map { ($0, false) }
+      case .open, .inert: (Closing(self, node, &garbage), true)
       }
     }
-    if isNew { closing?.start() }
-    return closing
   }
 
   /// Closes this context if that takes no time.

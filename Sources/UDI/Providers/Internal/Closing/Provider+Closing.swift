@@ -67,9 +67,11 @@ extension Provider {
   }
 
   /// Leaves a context that is being closed, if the provider neither keeps nor makes anything: nothing more is made
-  /// there. Under the tree lock.
+  /// there. An alias leaves with its target. Under the tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, !hasCaches else { return }
+    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, !hasCaches, !(self is Alias) else {
+      return
+    }
     // Without caches, there are no storages to reset.
     _ = node.unregister(self, &garbage)
   }

@@ -98,13 +98,16 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  /// Waits, without blocking a thread, until the creation has ended. Do not call this under a lock.
+  /// Prepares for a task that will wait. Whoever ends the creation looks for tasks only if there is a gate, and uses the
+  /// creation again if there is none. Under the tree lock.
+  func expectTask() { if gate == nil { gate = Gate() } }
+
+  /// Waits, without blocking a thread, until the creation has ended. Call `expectTask` first, while the creation is known
+  /// to be the right one. Do not call this under a lock.
   func waitForEnd() async {
     await withCheckedContinuation { continuation in
       let isOver = Tree.change { _ in
         if hasEnded { return true }
-        // Whoever ends the creation looks for tasks only if there is a gate.
-        if gate == nil { gate = Gate() }
         tasks.append(continuation)
         return false
       }

@@ -1,0 +1,433 @@
+import Testing
+
+@testable import UDI
+
+/// Not `Sendable`, so it stays on the main actor.
+private protocol Window: AnyObject {}
+private final class Pane: Window {
+  var isOpen = true
+  let journal: Journal
+  init(_ journal: Journal) { self.journal = journal }
+  deinit { journal.add("released, main actor: \(MainActorCheck.isOnMainActor)") }
+}
+private struct Loosely {
+  var label: String
+}
+
+@globalActor private actor Keeper { static let shared = Keeper() }
+
+/// `onClose`: which closures there can be, where they run, and what is reported if they do not.
+@Suite struct OnCloseTests {
+  private static let own = UDILifetime("own")
+  private static let mine = UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })
+
+  // MARK: The forms
+
+  /// Every form of `register` and `provide`, with a closure that runs anywhere.
+  @Test func allForms() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    let close: @Sendable (any Alpha) async throws -> Void = { journal.add(($0 as? Made)?.label ?? "") }
+    context.register((any Alpha).self, named: "1", lifetime: .context) { _ in
+      Made("1")
+    } onClose: {
+      try await close($0)
+    }
+    context.register((any Alpha).self, named: "2", lifetime: .context) {
+      Made("2")
+    } onClose: {
+      try await close($0)
+    }
+    context.register((any Alpha).self, named: "3", lifetime: .context) {
+      Made("3")
+    } onCreate: { _, _ in
+      journal.add("created")
+    } onClose: {
+      try await close($0)
+    }
+    context.register((any Alpha).self, named: "4", lifetime: .context) { (_, label: String) in
+      Made(label)
+    } onClose: {
+      try await close($0)
+    }
+    context.register((any Alpha).self, named: "5", lifetime: .context) { (_, label: String) in
+      Made(label)
+    } onCreate: { _, _, _ in
+      journal.add("created")
+    } onClose: {
+      try await close($0)
+    }
+    context.register(String.self) { "6" }
+    context.register(
+      (any Alpha).self, named: "6", lifetime: .context, using: { (label: String) in Made(label) },
+      onClose: { try await close($0) })
+    context.register(
+      (any Alpha).self, named: "7", lifetime: .context, using: { (label: String) in Made("7" + label) }
+    ) { _, _ in
+      journal.add("created")
+    } onClose: {
+      try await close($0)
+    }
+    context.provide(Made("8"), as: (any Alpha).self, named: "8") { try await close($0) }
+    context.provide(9) { journal.add("\($0)") }
+    for name in ["1", "2", "3", "6", "7"] { _ = try context.require((any Alpha).self, named: UDIName(name)) }
+    for name in ["4", "5"] { _ = try context.require((any Alpha).self, named: UDIName(name), with: name) }
+    try await context.close()
+    #expect(journal.all == ["created", "created", "created", "5", "4", "76", "6", "3", "2", "1", "9", "8"])
+  }
+
+  @Test func whatWasNeverMadeIsNotClosed() async throws {
+    let context = UDIContext(tag: "context")
+    context.register((any Alpha).self, lifetime: .context) {
+      Made()
+    } onClose: { _ in
+      Issue.record("closed")
+    }
+    _ = context.link((any Alpha).self, fresh: true)
+    try await context.close()
+  }
+
+  // MARK: Where closures run
+
+  @Test func closuresRunOnTheirActors() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    context.provide(1) { @Keeper _ in
+      Keeper.shared.assertIsolated()
+      journal.add("keeper")
+    }
+    context.provide("2") { @MainActor _ in
+      MainActor.assertIsolated()
+      await Task.yield()
+      MainActor.assertIsolated()
+      journal.add("main")
+    }
+    context.register((any Alpha).self, lifetime: Self.mine) {
+      Made()
+    } onClose: { @Keeper _ in
+      Keeper.shared.assertIsolated()
+      journal.add("storage")
+    }
+    await MainActor.run {
+      _ = context.provide(3.0) { _ in
+        MainActor.assertIsolated()
+        journal.add("inherited")
+      }
+    }
+    _ = context.link((any Alpha).self)
+    try await context.close()
+    #expect(journal.all == ["storage", "inherited", "main", "keeper"])
+  }
+
+  /// The instances, and what the closures capture, are released on the main actor too.
+  @Test func whatIsNotSendableStaysOnTheMainActor() async throws {
+    let journal = Journal()
+    let context = await makeMainActorContext(journal)
+    try await Task.detached { try await context.close() }.value
+    await MainActor.run {}
+    #expect(
+      journal.all.filter { !$0.hasPrefix("released") }
+        == ["struct second", "struct first", "provided true", "using true", "made true"])
+    for _ in 0..<1000 where journal.all.count < 9 { await MainActor.run {} }
+    #expect(journal.all.filter { $0.hasPrefix("released") } == Array(repeating: "released, main actor: true", count: 4))
+  }
+
+  @MainActor private func makeMainActorContext(_ journal: Journal) -> UDIContext {
+    let context = UDIContext(tag: "context")
+    let captured = Pane(journal)
+    context.register((any Window).self, lifetime: .context) {
+      Pane(journal)
+    } onClose: { window in
+      MainActor.assertIsolated()
+      await Task.yield()
+      journal.add("made \(captured.isOpen && window !== captured)")
+    }
+    context.register(
+      Pane.self, named: "using", lifetime: .context, using: { (_: (any Alpha)?) in Pane(journal) },
+      onClose: { pane in journal.add("using \(pane.isOpen)") })
+    context.register(Loosely.self, lifetime: .context) { (_, label: String) in
+      Loosely(label: label)
+    } onClose: {
+      journal.add("struct \($0.label)")
+    }
+    _ = context.link((any Window).self)
+    _ = context.link(Pane.self, named: "using")
+    context.provide(Pane(journal), as: Pane.self) { pane in journal.add("provided \(pane.isOpen)") }
+    _ = context.link(Loosely.self, with: "first")
+    _ = context.link(Loosely.self, with: "second")
+    return context
+  }
+
+  // MARK: Lifetimes
+
+  @Test(arguments: [UDILifetime.context, own, mine])
+  func lifetimesThatOwnAreClosed(_ lifetime: UDILifetime) async throws {
+    let (context, census, journal) = (UDIContext(tag: "context"), Census(), Journal())
+    context.defaultLifetime = lifetime
+    context.register((any Alpha).self) {
+      Made("a", census)
+    } onClose: {
+      journal.add(($0 as? Made)?.label ?? "")
+    }
+    let held = context.link((any Alpha).self)
+    #expect(try context.require((any Alpha).self) === held)
+    try await context.close()
+    #expect(journal.all == ["a"] && census.alive == 1)
+    withExtendedLifetime(held) {}
+  }
+
+  /// What a storage has let go of is nobody's to close.
+  @Test func onlyWhatAStorageStillKeepsIsClosed() async throws {
+    final class Forgetful: UDIStorage {
+      func load() -> UDIMade? { nil }
+      func store(_ made: UDIMade) {}
+      func reset() {}
+    }
+    let (context, census) = (UDIContext(tag: "context"), Census())
+    context.register((any Alpha).self, lifetime: UDILifetime("f", storage: .custom { Forgetful() })) {
+      Made("a", census)
+    } onClose: { _ in
+      Issue.record("closed")
+    }
+    _ = context.link((any Alpha).self)
+    #expect(census.alive == 0)
+    try await context.close()
+  }
+
+  @Test func lifetimesUnderWhichNothingIsOwnedAreRefused() async {
+    await #expect(processExitsWith: .failure) {
+      UDIContext(tag: "context").register((any Alpha).self, lifetime: .unique) {
+        Made()
+      } onClose: { _ in
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      UDIContext(tag: "context").register((any Alpha).self, lifetime: .graph) {
+        Made()
+      } onClose: { _ in
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      UDIContext(tag: "context").register((any Alpha).self, lifetime: .weak) {
+        Made()
+      } onClose: { _ in
+      }
+    }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      UDIContext(tag: "context").register((any Alpha).self) {
+        Made()
+      } onClose: { _ in
+      }
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("OnCloseTests.swift") && message.contains(#"the lifetime "unique""#), "\(message)")
+  }
+
+  // MARK: Letting go without closing
+
+  /// A way to let go of what a context has made.
+  struct Way: CustomTestStringConvertible {
+    let testDescription: String
+    let use: @Sendable (UDIContext, UDIRegistration<any Alpha>) -> Void
+    init(_ name: String, _ use: @escaping @Sendable (UDIContext, UDIRegistration<any Alpha>) -> Void) {
+      (testDescription, self.use) = (name, use)
+    }
+  }
+
+  static let ways = [
+    Way("reset") { context, _ in context.reset() },
+    Way("reset of a lifetime") { context, registration in context.reset(registration.lifetime ?? .context) },
+    Way("unregister") { context, _ in context.unregister((any Alpha).self) },
+    Way("unregister the registration") { _, registration in registration.unregister() },
+    Way("register again") { context, _ in context.register((any Alpha).self) { Made() } },
+    Way("provide instead") { context, _ in context.provide(Made(), as: (any Alpha).self) },
+  ]
+
+  @Test(arguments: ways, [UDILifetime.context, own, mine])
+  func whatIsLetGoOfWithoutClosingIsReported(_ way: Way, _ lifetime: UDILifetime) async throws {
+    let (context, census) = (UDIContext(tag: "context"), Census())
+    let line = #line + 1
+    let registration = context.register((any Alpha).self, lifetime: lifetime) {
+      Made("a", census)
+    } onClose: { _ in
+      Issue.record("closed")
+    }
+    let (_, before) = MisuseLog.during { way.use(context, registration) }
+    #expect(before.isEmpty, "nothing had been made: \(before)")
+    let again = context.register((any Alpha).self, lifetime: lifetime) {
+      Made("a", census)
+    } onClose: { _ in
+      Issue.record("closed")
+    }
+    _ = context.link((any Alpha).self)
+    let (_, complaints) = MisuseLog.during { way.use(context, again) }
+    #expect(complaints.map(\.kind) == [.unclosed] && census.alive == 0, "\(complaints)")
+    #expect(complaints.first?.line == again.line && again.line > line, "\(complaints)")
+    try await context.close()
+  }
+
+  @Test(arguments: [UDILifetime.context, own, mine])
+  func whatIsReleasedWithItsContextIsReported(_ lifetime: UDILifetime) throws {
+    let census = Census()
+    let (_, complaints) = try MisuseLog.during {
+      let root = UDIContext(tag: "root")
+      let child = try root.makeChild(tag: "child")
+      for number in 0..<3 {
+        child.register((any Alpha).self, named: UDIName(number), lifetime: lifetime) { (_, _: Int) in
+          Made("a", census)
+        } onClose: { _ in
+        }
+      }
+      for number in 0..<2 {
+        _ = child.link((any Alpha).self, named: UDIName(number), with: 1)
+        _ = child.link((any Alpha).self, named: UDIName(number), with: 2)
+      }
+      #expect(census.alive == 4)
+    }
+    #expect(complaints.allSatisfy { $0.kind == .unclosed } && census.alive == 0)
+    // One report for each provider; storages are asked one by one.
+    #expect(complaints.count == (lifetime == Self.mine ? 4 : 2), "\(complaints)")
+  }
+
+  @Test func aSynchronousScopeReportsWhatItDoesNotClose() throws {
+    let (_, complaints) = MisuseLog.during {
+      UDIContext(tag: "root").withScope(tag: "scope") { scope in _ = scope.provide(1) { _ in } }
+    }
+    #expect(complaints.map(\.kind) == [.unclosed])
+  }
+
+  /// A reset keeps what was provided.
+  @Test func aResetOfWhatWasProvidedKeepsIt() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    let made = Made()
+    let (registration, complaints) = MisuseLog.during {
+      let registration = context.provide(made, as: (any Alpha).self) { journal.add("closed \($0 === made)") }
+      context.reset()
+      return registration
+    }
+    #expect(complaints.isEmpty && registration.context == context && context.link((any Alpha).self) === made)
+    context.reset()
+    try await context.close()
+    #expect(journal.all == ["closed true"])
+    let (_, others) = MisuseLog.during {
+      let context = UDIContext(tag: "context")
+      context.provide(made, as: (any Alpha).self) { _ in }
+      context.reset()
+      context.unregister((any Alpha).self)
+    }
+    #expect(others.map(\.kind) == [.unclosed])
+  }
+
+  /// The factory runs while its provider is reset, so what it makes is not kept.
+  @Test func whatIsMadeDuringAResetIsReported() async throws {
+    let context = UDIContext(tag: "context")
+    let (_, complaints) = MisuseLog.during {
+      context.register((any Alpha).self, lifetime: .context) { context in
+        context.reset()
+        return Made()
+      } onClose: { _ in
+        Issue.record("closed")
+      }
+      _ = context.link((any Alpha).self)
+    }
+    #expect(complaints.map(\.kind) == [.unclosed])
+    let (_, others) = MisuseLog.during {
+      context.register((any Alpha).self, lifetime: .context) { context in
+        context.unregister((any Alpha).self)
+        return Made()
+      } onClose: { _ in
+        Issue.record("closed")
+      }
+      _ = context.link((any Alpha).self)
+    }
+    #expect(others.map(\.kind) == [.unclosed])
+    try await context.close()
+  }
+
+  /// The reporter uses the tree, which would stop the process if a lock were held.
+  @Test func reportsAreMadeWithNoLockHeld() {
+    let context = UDIContext(tag: "context")
+    let count = Tally()
+    withReporter(
+      UDIReporter { _ in
+        count.add()
+        _ = context.children + (context.parent.map { [$0] } ?? [])
+      }
+    ) {
+      context.provide(Made(), as: (any Alpha).self) { _ in }
+      context.provide(Made(), as: (any Alpha).self) { _ in }
+      context.unregister((any Alpha).self)
+    }
+    #expect(count.count == 2)
+  }
+
+  // MARK: Scopes
+
+  @Test func theAsynchronousScopeIsClosedHoweverTheOperationEnds() async throws {
+    let (root, journal) = (UDIContext(tag: "root"), Journal())
+    func add(to scope: UDIContext, _ label: String) {
+      scope.register((any Alpha).self, lifetime: .context) {
+        Made()
+      } onClose: { _ in
+        journal.add(label)
+      }
+      _ = scope.link((any Alpha).self)
+    }
+    let kept = await root.withScope(tag: "1") { scope async in
+      add(to: scope, "success")
+      return scope
+    }
+    #expect(journal.all == ["success"] && kept.explain(Int.self).cause == .contextClosed(path: ["1"]))
+    await #expect(throws: OutOfOrder.self) {
+      try await root.withScope(tag: "2") { scope async throws(OutOfOrder) in
+        add(to: scope, "failure")
+        throw OutOfOrder()
+      }
+    }
+    let begun = Signal()
+    let task = Task {
+      await root.withScope(tag: "3") { scope async in
+        add(to: scope, "cancellation")
+        begun.send()
+        while !Task.isCancelled { await Task.yield() }
+      }
+    }
+    await begun.wait()
+    task.cancel()
+    await task.value
+    #expect(journal.all == ["success", "failure", "cancellation"] && root.children.isEmpty)
+    // Without anything to close, a scope is closed all the same, with what is below.
+    let (scope, child) = try await root.withScope(tag: "4") { scope async throws in
+      (scope, try scope.makeChild(tag: "child"))
+    }
+    #expect([scope, child].allSatisfy { if case .contextClosed = $0.explain(Int.self).cause { true } else { false } })
+  }
+
+  @Test func errorsOfAScopesClosersAreReported() async throws {
+    let root = UDIContext(tag: "root")
+    let (_, complaints) = await MisuseLog.during {
+      await root.withScope(tag: "scope") { scope async in
+        scope.provide(1) { _ in throw OutOfOrder() }
+        scope.provide("2") { _ in throw OutOfOrder() }
+      }
+    }
+    #expect(complaints.map(\.kind) == [.closingFailed, .closingFailed])
+    #expect(complaints.allSatisfy { $0.message.contains("OutOfOrder") && $0.fileID.contains("OnCloseTests") })
+    // Who closes the scope gets the error.
+    await #expect(throws: UDICloseError.self) {
+      try await root.withScope(tag: "scope") { scope async throws in
+        scope.provide(1) { _ in throw OutOfOrder() }
+        try await scope.close()
+      }
+    }
+  }
+
+  @Test func theErrorSaysWhatFailedAndWhere() async throws {
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    child.provide(1, named: "one") { _ in throw OutOfOrder() }
+    let error = await #expect(throws: UDICloseError.self) { try await root.close() }
+    let text = error?.description ?? ""
+    for part in ["Swift.Int", "one", "root / child", "OnCloseTests.swift", "OutOfOrder"] {
+      #expect(text.contains(part), "\(text)")
+    }
+  }
+}
