@@ -173,28 +173,28 @@ import UDI
 
   /// 100,000 contexts, one below the other.
   @Test func aLongChain() async throws {
-    let root = UDIContext(tag: "root")
-    let journal = Journal()
-    var context = root
-    for level in 0..<100_000 {
-      context = try context.makeChild(tag: "\(level)")
-      if level % 20_000 == 0 {
-        context.register((any Alpha).self, lifetime: .context) {
-          Made()
-        } onClose: { _ in
-          journal.add("\(level)")
-        }
-        _ = context.link((any Alpha).self, search: .local)
+    // From the lowest up: an audit of another test goes up from each context that is made.
+    func makeChain(_ prepare: (UDIContext, Int) -> Void) throws -> (root: UDIContext, lowest: UDIContext) {
+      let lowest = UDIContext(tag: "lowest")
+      var root = lowest
+      for level in (0..<100_000).reversed() {
+        let above = UDIContext(tag: "\(level)")
+        prepare(above, level)
+        try above.addChild(root)
+        root = above
       }
+      return (root, lowest)
     }
-    try await root.close()
+    let journal = Journal()
+    let chain = try makeChain { context, level in
+      if level % 20_000 == 0 { context.provide(level) { journal.add("\($0)") } }
+    }
+    try await chain.root.close()
     #expect(journal.all == ["80000", "60000", "40000", "20000", "0"])
-    #expect(context.parent == nil && root.children.isEmpty)
-    let other = UDIContext(tag: "other")
-    context = other
-    for level in 0..<100_000 { context = try context.makeChild(tag: "\(level)") }
-    try await other.close()
-    #expect(context.parent == nil && other.children.isEmpty)
+    #expect(chain.lowest.parent == nil && chain.root.children.isEmpty)
+    let other = try makeChain { _, _ in }
+    try await other.root.close()
+    #expect(other.lowest.parent == nil && other.root.children.isEmpty)
   }
 
   // MARK: Who waits
