@@ -123,7 +123,7 @@ extension UDIContext {
   }
 
   /// Registers an asynchronous initialiser or function as a factory whose parameters are looked up by their types; see
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:)``.
+  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)``.
   ///
   /// The parameters are obtained, one after the other, so they can be asynchronous themselves.
   ///
