@@ -44,27 +44,34 @@ extension Binding {
     return hasOthers
   }
 
-  /// Takes the binding out of the lists that lead to it. Called under the tree lock.
-  func delist() {
-    if let previous = previousOfInstance {
-      previous.object.nextOfInstance = nextOfInstance
-    } else if let next = nextOfInstance {
-      if let found = unsafe Tree.instances.find(form.address) {
-        found.element = InstanceChain(key: form.address, first: next)
-      }
-    } else {
-      unsafe Tree.instances.remove(form.address)
-    }
-    nextOfInstance?.object.previousOfInstance = previousOfInstance
-    previousOfInstance = nil
-    nextOfInstance = nil
-    tellMaker { $0.didUnbind($1) }
-  }
-
   /// Calls `body` with the attachment of the object whose verb made the binding, if that is not the bound object
   /// itself.
-  private func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
+  fileprivate func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
     guard binder == .other, let detailed = self as? DetailedBinding else { return }
     detailed.maker?.read { body($0, detailed) }
+  }
+}
+
+extension Unretained<Binding> {
+  // Not a method of `Binding`, which a caller would retain during the call. When a context ends, this would happen for
+  // each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more instructions, six of
+  // them atomic.
+
+  /// Takes the binding out of the lists that lead to it. Called under the tree lock.
+  func delist() {
+    let (address, previous, next) = read { ($0.form.address, $0.previousOfInstance, $0.nextOfInstance) }
+    if let previous {
+      previous.read { $0.nextOfInstance = next }
+    } else if let next {
+      unsafe Tree.instances.find(address)?.element = InstanceChain(key: address, first: next)
+    } else {
+      unsafe Tree.instances.remove(address)
+    }
+    next?.read { $0.previousOfInstance = previous }
+    read { binding in
+      binding.previousOfInstance = nil
+      binding.nextOfInstance = nil
+    }
+    if read({ $0.binder == .other }) { object.tellMaker { $0.didUnbind($1) } }
   }
 }

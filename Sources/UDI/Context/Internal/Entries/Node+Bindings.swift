@@ -47,7 +47,7 @@ extension Node {
     }
     if let replaced {
       replaced.node = nil
-      replaced.delist()
+      Unretained(replaced).delist()
       garbage.add(replaced)
     }
     if moving, hasOthers {
@@ -95,7 +95,7 @@ extension Binding {
     guard let node = node else { return }
     self.node = nil
     if let entry = node.treeLocked.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
-    delist()
+    Unretained(self).delist()
     Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }
 }

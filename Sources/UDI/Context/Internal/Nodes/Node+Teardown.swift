@@ -67,8 +67,9 @@ extension Node {
   ) {
     swap(&bindings, &self.treeLocked.bindings)
     bindings.forEachEntry { entry in
-      entry.binding.node = nil
-      entry.binding.delist()
+      let binding = Unretained(entry.binding)
+      binding.read { $0.node = nil }
+      binding.delist()
     }
     swap(&providers, &self.treeLocked.providers)
     if let extras = treeLocked.extras { drop(extras, &garbage) }
