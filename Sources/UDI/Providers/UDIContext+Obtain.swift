@@ -1,22 +1,24 @@
-/// Looking up dependencies that another actor has to make.
+/// Looking up dependencies whose making has to be awaited.
 extension UDIContext {
-  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the actor that the factory
-  /// belongs to.
+  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the factory, if it is
+  /// asynchronous, and for the actor that the factory belongs to.
   ///
   /// ```swift
   /// let library = try await context.obtain((any Library).self)
   /// ```
   ///
   /// If the dependency is there already, it is returned without leaving the caller's actor, as by
-  /// ``require(_:named:search:)``. Only the factory of this dependency is waited for: if the factory in turn looks up
-  /// something that belongs to a third actor, obtain that first.
+  /// ``require(_:named:search:)``. If a synchronous factory requires something that only an asynchronous one can make,
+  /// this makes that first, and then runs the synchronous factory again. For that, what it requires has to be kept. If a
+  /// factory looks up something that belongs to another actor, obtain that first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
   ///   - name: The name it is registered under, if any.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
@@ -33,7 +35,8 @@ extension UDIContext {
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More

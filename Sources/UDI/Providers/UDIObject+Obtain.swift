@@ -1,7 +1,6 @@
-/// Looking up, from an object, dependencies that another actor has to make.
+/// Looking up, from an object, dependencies whose making has to be awaited.
 extension UDIObject {
-  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the actor that the factory
-  /// belongs to; see ``UDIContext/obtain(_:named:search:)``.
+  /// Looks up a dependency that must be there. If its factory has to make it, this waits; see ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.
@@ -10,7 +9,8 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -30,7 +30,8 @@ extension UDIObject {
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
+  ///   cancelled while it waits, or what the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More

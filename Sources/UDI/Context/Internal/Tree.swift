@@ -29,6 +29,11 @@
 /// a `Gate`, with no lock held. It does not begin to wait if threads would then wait for one another in a circle. What
 /// a thread itself is making is known only to that thread (`Resolution`).
 ///
+/// Asynchronous factories run in tasks. A task that wants an instance that another task is making is entered among the
+/// waiters of the `AsyncCreation`, under the tree lock, together with the asynchronous call that it is part of; so a
+/// circle of calls that wait for one another is found before a task begins to wait. Continuations are resumed, and tasks
+/// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
+///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of watchers and of gates are leaves: nothing is locked while one of them is held.
 /// No thread takes locks in another order, so there is no deadlock.

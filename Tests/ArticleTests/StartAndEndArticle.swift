@@ -1,0 +1,57 @@
+import Synchronization
+import Testing
+import UDI
+
+// The code in "From start to end": `.ci/articles` compares it with the article.
+
+struct StartAndEndArticle {
+  protocol Database: Sendable {
+    func begin() async throws -> Transaction
+    func close() async throws
+  }
+  struct Configuration: Sendable {}
+  final class PostgresDatabase: Database {
+    let isOpen = Mutex(true)
+    static func open(_ configuration: Configuration) async throws -> PostgresDatabase { PostgresDatabase() }
+    func begin() async throws -> Transaction { Transaction() }
+    func close() async throws { isOpen.withLock { $0 = false } }
+  }
+  final class Transaction: Sendable {
+    let isRunning = Mutex(true)
+    func run(_ statement: String) async throws {}
+    func end() async { isRunning.withLock { $0 = false } }
+  }
+  protocol Mailer: Sendable {}
+  struct SMTPMailer: Mailer {
+    init(database: any Database) async throws {}
+  }
+
+  @Test func startAndEnd() async throws {
+    let root = UDIContext(tag: "root")
+    root.provide(Configuration())
+    root.register((any Database).self, lifetime: .context) { context in
+      try await PostgresDatabase.open(context.require(Configuration.self))
+    } onClose: { database in
+      try await database.close()
+    }
+    let database = try await root.obtain((any Database).self)
+    root.register((any Mailer).self, lifetime: .context, using: SMTPMailer.init(database:))
+    try await root.warmUp()
+    #expect(root.link((any Mailer).self) != nil)
+    let ended = Mutex<Transaction?>(nil)
+    try await root.withScope(tag: "request") { scope in
+      scope.register(Transaction.self, lifetime: .context) { context in
+        try await context.require((any Database).self).begin()
+      } onClose: { transaction in
+        await transaction.end()
+      }
+      let transaction = try await scope.obtain(Transaction.self)
+      try await transaction.run("…")
+      ended.withLock { $0 = transaction }
+    }
+    #expect(ended.withLock { $0?.isRunning.withLock { $0 } } == false)
+    try await root.close()
+    #expect((database as? PostgresDatabase)?.isOpen.withLock { $0 } == false)
+    #expect(root.link((any Mailer).self) == nil)
+  }
+}
