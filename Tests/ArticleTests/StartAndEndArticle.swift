@@ -35,7 +35,13 @@ struct StartAndEndArticle {
       try await database.close()
     }
     let database = try await root.obtain((any Database).self)
-    root.register((any Mailer).self, lifetime: .context, using: SMTPMailer.init(database:))
+    #if hasFeature(InferSendableFromCaptures)
+      root.register((any Mailer).self, lifetime: .context, using: SMTPMailer.init(database:))
+    #else
+      root.register((any Mailer).self, lifetime: .context) { context in
+        try await SMTPMailer(database: context.obtain((any Database).self))
+      }
+    #endif
     try await root.warmUp()
     #expect(root.link((any Mailer).self) != nil)
     let ended = Mutex<Transaction?>(nil)

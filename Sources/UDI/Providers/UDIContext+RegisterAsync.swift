@@ -35,14 +35,18 @@ extension UDIContext {
   ///     capture one.
   ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it. What is kept
   ///     can already be looked up.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
@@ -51,11 +55,12 @@ extension UDIContext {
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         { context, _ in try Instance(optional: try await factory.value(context), as: type) },
-        completion(onCreate, site)))
+        completion(onCreate, site)),
+      closing: .of(onClose))
   }
 
   /// Registers an asynchronous factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
@@ -67,14 +72,18 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
   ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
@@ -83,11 +92,12 @@ extension UDIContext {
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
         { _, _ in try Instance(optional: try await factory.value(), as: type) },
-        completion(onCreate, site)))
+        completion(onCreate, site)),
+      closing: .of(onClose))
   }
 
   /// Registers an asynchronous factory with arguments; see
-  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)``.
+  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
@@ -99,14 +109,18 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
+      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
@@ -119,7 +133,8 @@ extension UDIContext {
           guard let arguments else { throw ProviderFailure.nothing }
           let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
           return try Instance(optional: try await factory.value.call(context, pack), as: type)
-        }, nil))
+        }, nil),
+      closing: .of(onClose))
   }
 
   /// Registers an asynchronous initialiser or function as a factory whose parameters are looked up by their types; see
@@ -137,7 +152,10 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
   ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -145,7 +163,8 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     let isolation = Isolation.of(make.isolation, in: nil, site)
@@ -159,12 +178,13 @@ extension UDIContext {
             parameters.append(try await context.obtainParameter(type, at: parameters.count + 1))
           }
           return try Instance(optional: try await make.value.call(pack(parameters)), as: type)
-        }, completion(onCreate, site)))
+        }, completion(onCreate, site)),
+      closing: .of(onClose))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not `Sendable`, on
   /// the main actor.
   @preconcurrency @MainActor
   @discardableResult
@@ -172,12 +192,13 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate)
+    addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate, onClose)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:)`` for a type that is not `Sendable`, on
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not `Sendable`, on
   /// the main actor, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
@@ -185,10 +206,11 @@ extension UDIContext {
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @MainActor () async throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), { _ in try await factory() }, onCreate)
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), { _ in try await factory() }, onCreate, onClose)
   }
 }
 
@@ -199,7 +221,8 @@ extension UDIContext {
   private func addOnMainActor<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
-    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?
+    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
+    _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
     let closures = ActorOwned(onMainActor: (factory, onCreate))
     let type = type as Any.Type
@@ -212,7 +235,8 @@ extension UDIContext {
           : { @MainActor context, instance, _ in
             guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
             closures.value.1?(context, dependency)
-          }))
+          }),
+      closing: .onMainActor(onClose, site))
   }
 
   private func completion<Dependency: Sendable>(

@@ -53,7 +53,8 @@ struct Node: Hashable, @unchecked Sendable {
     var expectedKeys: UInt8 = 1
     /// Whether something can be added here, and whether the context is being closed or is closed.
     var state = NodeState.open
-    /// Whether closing the context might take time: something that was registered here has to be closed.
+    /// Whether closing the context might take time: something that was registered here has to be closed, or has an
+    /// asynchronous factory.
     var hasClosers = false
     /// Whether this is a scope, so that nothing above sees what is here and below. Set before the node has a parent.
     var isScope = false

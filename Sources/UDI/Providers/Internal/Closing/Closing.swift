@@ -11,6 +11,8 @@ final class Closing: @unchecked Sendable {
   private var contexts: [UDIContext] = []
   /// What is being made, stored or set up in the contexts.
   var creations: [SharedCreation] = []
+  /// What asynchronous factories are making for the contexts, each with the path of its context.
+  var asyncCreations: [(creation: AsyncCreation, path: [String])] = []
   /// The providers with closers, each with the node of its context.
   var providers: [(provider: Provider, node: Node)] = []
   /// The runs that this one waits for: those of contexts below, which began earlier; and those that one of its closers
@@ -45,18 +47,19 @@ final class Closing: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Whether the present task may wait for the end. It may not if it is part of a closer, and the end cannot come before
-  /// this closer has ended. If the task may wait, it is expected to.
+  /// Whether the present task may wait for the end. It may not if it is part of a closer or of an asynchronous factory
+  /// that has to end before the end can come. If the task may wait, it is expected to.
   func mayBeAwaitedHere() -> Bool {
-    let present = Self.present
+    let (present, call) = (Self.present, AsyncCall.current)
     return Tree.change { _ in
-      var reached = present.isEmpty ? [] : [self]
+      var reached = present.isEmpty && call == nil ? [] : [self]
       var next = 0
       while next < reached.count {
         let run = reached[next]
         next += 1
         if run.hasEnded { continue }
         if present.contains(where: { $0 === run }) { return false }
+        if run.asyncCreations.contains(where: { $0.creation.cycle(through: call, []) != nil }) { return false }
         for other in run.awaited where !reached.contains(where: { $0 === other }) { reached.append(other) }
       }
       present.last?.awaited.append(self)
@@ -91,6 +94,7 @@ final class Closing: @unchecked Sendable {
       if let error = await other.waitForEnd() { failures += error.failures }
     }
     for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
+    for (creation, path) in Tree.change({ _ in asyncCreations }) { await creation.cancel(closing: path) }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
     end()
@@ -103,11 +107,7 @@ final class Closing: @unchecked Sendable {
       try await Self.$present.withValue(Self.present + [self]) { try await closer.close(step.unclosed.instance) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
-      let provider = step.provider
-      failures.append(
-        UDICloseError.Failure(
-          typeName: provider.key.type.text, name: provider.key.name?.description, path: path, error: error,
-          fileID: provider.site.fileID, line: provider.site.line))
+      failures.append(UDICloseError.Failure(step.provider, path, error))
     }
     step.drop()
   }
@@ -123,6 +123,7 @@ final class Closing: @unchecked Sendable {
       for task in tasks { Tree.resume(task) }
       tasks = []
       creations = []
+      asyncCreations = []
       providers = []
       awaited = []
       defer { self.contexts = [] }
@@ -203,6 +204,14 @@ extension Provider {
       )
     }
     return noted.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
+  }
+}
+
+extension UDICloseError.Failure {
+  init(_ provider: Provider, _ path: [String], _ error: any Error) {
+    self.init(
+      typeName: provider.key.type.text, name: provider.key.name?.description, path: path, error: error,
+      fileID: provider.site.fileID, line: provider.site.line)
   }
 }
 

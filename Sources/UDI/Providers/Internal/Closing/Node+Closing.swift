@@ -23,6 +23,7 @@ extension Node {
         closing.providers.append((provider, self))
       }
       closing.creations += provider.creations
+      closing.asyncCreations += provider.asyncCreations.map { ($0, fullPath) }
       provider.leaveIfEnding(&garbage)
     }
   }
@@ -36,6 +37,14 @@ extension Provider {
   fileprivate final var creations: [SharedCreation] {
     let own = creation.map { [$0] } ?? []
     return hasCaches ? own + caches.all.flatMap { [$0.creation, $0.custom?.storing].compactMap(\.self) } : own
+  }
+}
+
+extension Provider {
+  /// What its asynchronous factory is making. Under the tree lock.
+  fileprivate final var asyncCreations: [AsyncCreation] {
+    let own = asyncCreation.map { [$0] } ?? []
+    return hasCaches ? own + caches.all.compactMap(\.asyncCreation) : own
   }
 }
 

@@ -3,8 +3,8 @@ extension Provider {
   /// Stops the program if the context does not own what the provider makes; then there is nothing that it could close.
   /// Called under the tree lock, when the provider enters the context.
   final func noteCloser(_ node: Node) {
+    if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
     guard closer != nil else { return }
-    node.treeLocked.hasClosers = true
     switch sharing {
     case .strong, .custom: return
     case .unique, .graph, .weak:
@@ -69,11 +69,24 @@ extension Provider {
   /// Leaves a context that is being closed, if the provider neither keeps nor makes anything: nothing more is made
   /// there. An alias leaves with its target. Under the tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, !hasCaches, !(self is Alias) else {
+    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, asyncCreation == nil, !hasCaches,
+      !(self is Alias)
+    else {
       return
     }
     // Without caches, there are no storages to reset.
     _ = node.unregister(self, &garbage)
+  }
+}
+
+extension AsyncFactory {
+  /// Closes an instance that was made although nobody waited for it any more.
+  ///
+  /// - Parameter path: The path of the context that would have owned it.
+  final func close(_ instance: Instance, path: [String]) async {
+    do { try await Tree.change({ _ in closer })?.close(instance) } catch {
+      UDICloseError(failures: [UDICloseError.Failure(self, path, error)]).report()
+    }
   }
 }
 

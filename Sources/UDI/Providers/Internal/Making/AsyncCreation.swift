@@ -24,6 +24,8 @@ final class AsyncCreation: @unchecked Sendable {
   private var priority = TaskPriority.background
   /// Whether nobody waits any more, so that the making has been cancelled. Whoever asks from now on begins anew.
   private(set) var isAbandoned = false
+  /// The path of the context that ends the making, because it is being closed.
+  private var closedPath: [String]?
 
   init(_ provider: AsyncFactory) { self.provider = provider }
 
@@ -50,6 +52,8 @@ final class AsyncCreation: @unchecked Sendable {
     let task = Task(priority: priority) {
       await predecessor?.waitForTask()
       do {
+        // What was abandoned or cancelled before the task began does not begin.
+        if Tree.change({ _ in self.isAbandoned }) { throw CancellationError() }
         try Task.checkCancellation()
         end(.success(try await make()))
       } catch { end(.failure(error)) }
@@ -65,16 +69,24 @@ final class AsyncCreation: @unchecked Sendable {
   /// Waits until the task has ended. Without a task, there is nothing to wait for.
   func waitForTask() async { await Tree.change({ _ in task })?.value }
 
-  /// Cancels the making, and waits until its task has ended. The tasks that wait for the instance get what the factory
-  /// makes of the cancellation.
-  func cancel() async {
-    let task = Tree.change { _ in self.task }
+  /// Cancels the making, because its context is being closed, and waits until its task has ended.
+  ///
+  /// - Parameter path: The path of the context.
+  func cancel(closing path: [String]) async {
+    // A task that is entered later finds that nobody waits.
+    let task = Tree.change { _ in
+      closedPath = path
+      if self.task == nil { isAbandoned = true }
+      return self.task
+    }
     task?.cancel()
     await task?.value
   }
 
   private func end(_ outcome: Result<Instance, any Error>) {
+    var outcome = outcome
     let waiters = Tree.change { _ in
+      if case .failure = outcome, let closedPath { outcome = .failure(ProviderFailure.closed(closedPath)) }
       self.outcome = outcome
       let waiting = self.waiters.filter { $0.value.continuation != nil }
       for number in waiting.keys { self.waiters[number] = nil }

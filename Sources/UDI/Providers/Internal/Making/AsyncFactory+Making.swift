@@ -46,9 +46,12 @@ extension AsyncFactory {
         creation.start(after: predecessor) { [self] in
           let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker)
           return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
-            try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
-              keeper.end(creation, with: $0, self, owner)
+            var isUnwanted = false
+            let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
+              isUnwanted = !keeper.end(creation, with: $0, self, owner)
             }
+            if isUnwanted { await close(made, path: owner.change { node, _ in node.fullPath }) }
+            return made
           }
         }
         return try await creation.wait(number)
@@ -115,7 +118,8 @@ protocol AsyncKeeper: AnyObject, Sendable {
   /// Ends a creation: keeps what was made, unless somebody has dropped it in the meantime.
   ///
   /// - Parameter instance: Nil if nothing was made.
-  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext)
+  /// - Returns: False if an instance was made that nobody waits for any more.
+  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
   /// Whether what it keeps does not depend on who asks, and so has a graph of its own.
   var isIndependent: Bool { get }
 }
@@ -139,6 +143,7 @@ extension InstanceKeeper {
         garbage.add(present)
         if !present.hasFailed { return .wait(present, try present.enter(call, path)) }
       }
+      if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       if BindingAudit.isOn { node.remember(owner) }
       let new = AsyncCreation(provider)
@@ -147,14 +152,20 @@ extension InstanceKeeper {
     }
   }
 
-  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) {
-    let isCurrent = Tree.change { _ in asyncCreation === creation && !creation.isAbandoned }
-    if let instance, isCurrent { keep(instance, of: creation, provider, owner) }
-    Tree.change { garbage in
-      guard asyncCreation === creation else { return }
-      garbage.add(creation)
-      asyncCreation = nil
+  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool {
+    let isAbandoned = Tree.change { _ in creation.isAbandoned }
+    if let instance, !isAbandoned {
+      provider.noteUnclosed(instance)
+      keep(instance, of: creation, provider, owner)
     }
+    Tree.change { garbage in
+      if asyncCreation === creation {
+        garbage.add(creation)
+        asyncCreation = nil
+      }
+      provider.leaveIfEnding(&garbage)
+    }
+    return instance == nil || !isAbandoned
   }
 
   /// Keeps an instance in the same way as one that was made synchronously, so that storages and resets find what they
@@ -164,15 +175,17 @@ extension InstanceKeeper {
     while true {
       switch try? claim(for: owner, resolution) {
       case .make(_, let shared):
-        let isCurrent = Tree.change { _ in asyncCreation === creation }
-        end(shared, isCurrent ? .made(instance) : .undecided)
+        // After a reset, it is not kept.
+        Tree.change { _ in if asyncCreation !== creation { self.creation = nil } }
+        end(shared, .made(instance))
         // To lookups, the dependency has appeared: they could not have made it.
         return owner.change { node, _ in node.notifyWatchersHereAndAbove(of: provider.keyID) }
       case .wait(let gate, let other):
         // A user's storage is being reset.
         gate.wait()
         _ = other.takeOutcome(resolution)
-      case .found, .discarded, .gone, nil: return
+      case .found, .discarded, .gone, nil:
+        return Tree.change { garbage in provider.dropUnclosed(instance, &garbage) }
       }
     }
   }

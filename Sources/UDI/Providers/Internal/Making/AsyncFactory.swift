@@ -21,7 +21,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     reach.assertIsolation(type)
     self.function = function
     self.completion = completion
-    super.init(type, name, lifetime, metadata, site, reach, isolation, wanted: wanted)
+    super.init(type, name, lifetime, metadata, site, reach, isolation, completes: true, wanted: wanted)
   }
 
   override var asyncCreation: AsyncCreation? {

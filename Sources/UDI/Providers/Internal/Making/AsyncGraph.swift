@@ -33,7 +33,9 @@ final class AsyncGraph: @unchecked Sendable {
       }
     }
 
-    func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) {}
+    func end(
+      _ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext
+    ) -> Bool { true }
   }
 
   /// Runs an operation in the graph of the current task; in a new graph if there is none.
