@@ -19,6 +19,7 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), besides the making.
   public func warmUp() async throws {
+    try rejectIfClosed()
     for context in allContexts() { await context.runSetUps() }
     let owned = providersWithoutArguments { $0.sharing == .strong }
     try Self.end(with: await Self.failures(ofAll: owned))
@@ -128,6 +129,14 @@ extension UDIContext {
   /// This context and all below it.
   private func allContexts() -> [UDIContext] {
     change { node, _ in [self] + BreadthFirst(node).dropFirst().compactMap(\.node.context) }
+  }
+
+  private func rejectIfClosed() throws {
+    let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
+    guard let path else { return }
+    let error = explained(ProviderFailure.closed(path), UDIContext.self, nil, .anywhere, nil)
+    throw UDIWarmUpError(
+      failures: [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)])
   }
 
   /// Runs this context's own set-up blocks, on the main actor if they belong there.

@@ -1,0 +1,119 @@
+import Testing
+
+@testable import UDI
+
+/// Closing what asynchronous factories make.
+@Suite(.timeLimit(.minutes(2))) struct AsyncClosingTests {
+  let context = UDIContext(tag: "context")
+  let journal = Journal()
+
+  @Test func whatWasMadeIsClosedTheLastFirst() async throws {
+    let journal = journal
+    context.register((any Service).self, lifetime: .context) { context in
+      _ = try await context.obtain((any Other).self)
+      journal.add("made service")
+      return Plain("service")
+    } onClose: { _ in
+      journal.add("closed service")
+    }
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield()
+      journal.add("made other")
+      return Plain("other")
+    } onClose: { _ in
+      journal.add("closed other")
+    }
+    context.register((any Loose).self, lifetime: .context) { (_, number: Int) in
+      await Task.yield()
+      return Plain("\(number)")
+    } onClose: { loose in
+      journal.add("closed \(loose.label)")
+    }
+    _ = try await context.obtain((any Service).self)
+    _ = try await context.obtain((any Loose).self, with: 1)
+    _ = try await context.obtain((any Loose).self, with: 2)
+    try await context.close()
+    #expect(journal.all == ["made other", "made service", "closed 2", "closed 1", "closed service", "closed other"])
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
+    #expect(error?.cause == .contextClosed(path: ["context"]))
+  }
+
+  @Test func aMakingThatIsUnderWayIsCancelled() async throws {
+    let (begun, journal) = (Latch(), journal)
+    context.register((any Service).self, lifetime: .context) {
+      begun.arrive()
+      do { try await untilCancelled() } catch {
+        journal.add("cancelled")
+        throw error
+      }
+      return Plain()
+    } onClose: { _ in
+      journal.add("closed")
+    }
+    let waiting = Task { try await context.obtain((any Service).self) }
+    await begun.wait()
+    try await context.close()
+    #expect(journal.all == ["cancelled"])
+    let error = await #expect(throws: UDILinkError.self) { try await waiting.value }
+    #expect(error?.cause == .contextClosed(path: ["context"]))
+  }
+
+  /// The factory ignores that it is cancelled.
+  @Test func whatIsMadeInTheMeantimeIsClosed() async throws {
+    let (begun, cancelled, journal) = (Latch(), Latch(), journal)
+    context.register((any Service).self, lifetime: .context) {
+      begun.arrive()
+      await withTaskCancellationHandler {
+        await cancelled.wait()
+      } onCancel: {
+        cancelled.arrive()
+      }
+      return Plain()
+    } onClose: { _ in
+      journal.add("closed")
+    }
+    let waiting = Task { try? await context.obtain((any Service).self) }
+    await begun.wait()
+    try await context.close()
+    #expect(journal.all == ["closed"])
+    _ = await waiting.value
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  /// Nobody waits any more, but the factory makes an instance all the same.
+  @Test func whatNobodyWaitsForIsClosed() async throws {
+    let (begun, release, closed) = (Latch(), Latch(), Latch())
+    context.register((any Service).self, lifetime: .context) {
+      begun.arrive()
+      await release.wait()
+      return Plain()
+    } onClose: { _ in
+      closed.arrive()
+    }
+    let waiting = Task { try await context.obtain((any Service).self) }
+    await begun.wait()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    release.arrive()
+    await closed.wait()
+  }
+
+  @Test func aFactoryThatClosesItsOwnContextDoesNotWaitForItself() async throws {
+    context.register((any Service).self, lifetime: .context) { context in
+      try await context.close()
+      return Plain()
+    }
+    _ = try? await context.obtain((any Service).self)
+    try await context.close()
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func warmUpOfAClosedContextSaysSo() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    try await context.close()
+    await #expect(throws: UDIWarmUpError.self) { try await context.warmUp((any Service).self) }
+    await #expect(throws: UDIWarmUpError.self) { try await context.warmUp() }
+  }
+}
