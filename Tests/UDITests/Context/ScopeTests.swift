@@ -298,14 +298,6 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let objectsWaiting = [
-    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
-      let asker = Asker().attached(to: context)
-      return (try? await asker.obtain(UDIKey((any Service).self), search: search)) != nil
-    },
-    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
-      let asker = Asker().attached(to: context)
-      return (try? await asker.obtain(UDIKey((any Domestic).self), search: search)) != nil
-    },
     Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Service).self, search: search)) != nil
