@@ -155,7 +155,8 @@ private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
   BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
-/// Gives tasks that are ending a moment to release what they hold. Whenever there is less left, they get another moment.
+/// Gives tasks that are ending a moment to release what they hold. Whenever there is less left, they get another
+/// moment.
 ///
 /// - Parameter count: How much is left.
 nonisolated(nonsending) func settle(_ count: () -> Int) async {

@@ -273,6 +273,52 @@ struct LeakTraceDetailTests {
     #expect(weakly == [])
   }
 
+  @Test("What contexts hold by their providers: instances, with arguments too, storages, set-up blocks and contexts")
+  func heldByContexts() throws {
+    func trace(_ compose: (UDIContext, Model) throws -> Void) rethrows -> String? {
+      let target = Model()
+      let context = UDIContext(tag: "App")
+      try compose(context, target)
+      var traces = LeakTraces(to: [target], from: [context])
+      return traces.trace(of: target)
+    }
+    let line = #line
+    let file = "UDITestingTests/LeakTraceTests.swift"
+    func provider(_ line: Int) -> String { "{provider of UDITestingTests.Box, registered at \(file):\(line)}" }
+    let traces: [String?] = [
+      trace { context, target in context.provide(Box(target)) },
+      try trace { context, target in
+        context.register(Box.self, lifetime: .context) { [box = Unchecked(target)] (_, number: Int) in Box(box.value) }
+        _ = try context.require(Box.self, with: 1)
+        _ = try context.require(Box.self, with: 2)
+      },
+      trace { context, target in
+        context.register(Box.self) { [box = Unchecked(target)] in
+          Box(box.value)
+        } onCreate: { _, _ in
+        }
+      },
+      trace { context, target in context.setUp { [box = Unchecked(target)] _ in _ = box } },
+      try trace { context, target in
+        try context.makeChild(tag: "Page").register(Box.self) { [box = Unchecked(target)] in Box(box.value) }
+      },
+      try trace { context, target in
+        context.register(Box.self, lifetime: UDILifetime("shelf", storage: .custom { Shelf() })) {
+          [box = Unchecked(target)] in Box(box.value)
+        }
+        _ = try context.require(Box.self)
+      },
+    ]
+    for (index, trace) in traces.enumerated() {
+      #expect(
+        trace?.hasPrefix("UDIContext \"App\" ") == true && trace?.hasSuffix("→ Model") == true,
+        "\(index): \(trace ?? "")")
+    }
+    #expect(traces[0] == "UDIContext \"App\" \(provider(line + 4)) → Box.model → Model")
+    #expect(traces[3]?.hasPrefix("UDIContext \"App\" {set-up block} {captures}") == true)
+    #expect(traces[4]?.contains("→ UDIContext \"App / Page\" {provider") == true)
+  }
+
   @Test("What a provider keeps may live on, and leads to what it holds", .ownAppContext)
   func keptByProvider() throws {
     final class Cache: Sendable {
@@ -318,6 +364,11 @@ class Known: UDIObject, Hashable {
 
 final class Model: Known {
   var action: () -> Void = {}
+}
+
+final class Box: Sendable {
+  nonisolated(unsafe) let model: Model
+  init(_ model: Model) { unsafe self.model = model }
 }
 
 /// Takes something to where the compiler asks for `Sendable`.

@@ -42,6 +42,8 @@ struct ClosureContext {
       let place = unsafe descriptor + 12 + 4 * index
       return unsafe MangledName(at: place + Int(place.load(as: Int32.self)))
     }
+    // With parameter packs, it is not known how many words come before the captures.
+    if names.contains(where: \.hasPack) { return nil }
     let bindings = unsafe address + Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
     let generics = unsafe Generics(names[captureCount...], bindings, bindingCount)
 
@@ -58,8 +60,18 @@ struct ClosureContext {
       case .notHeld: break
       }
     }
-    if let size = unsafe allocatedSize(address), unsafe end - address > size { return nil }
-    return captures
+    return unsafe isWhole(end - address) ? captures : nil
+  }
+
+  /// Whether captures that end after so many bytes fill the context. Otherwise they are somewhere else than thought.
+  private func isWhole(_ count: Int) -> Bool {
+    guard let size = unsafe allocatedSize(address) else { return true }
+    #if canImport(Darwin)
+      return count <= size
+    #else
+      // The C library gives up to 15 bytes more than it was asked for, and more than that for a greater alignment.
+      return count <= size && size < count + 48
+    #endif
   }
 
   /// The metadata that a generic closure has captured for its type parameters.

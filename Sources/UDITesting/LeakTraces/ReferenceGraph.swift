@@ -15,8 +15,6 @@ final class ReferenceGraph {
     /// Keeps an object alive as long as the graph exists.
     fileprivate let object: AnyObject?
     fileprivate let address: UInt
-    /// Whether the node is a part of a provider.
-    fileprivate let isOfProvider: Bool
   }
 
   private(set) var nodes: [Node] = []
@@ -30,6 +28,9 @@ final class ReferenceGraph {
     let name: String
     /// Whether the class is one of the library's own.
     let isOfLibrary: Bool
+    /// Whether it is one of the library's own and its objects have closures of the user. The search looks into these,
+    /// but into no other object of the library: those refer to one another, and nobody could do anything about that.
+    let hasClosures: Bool
     /// If the objects are the memory of collections, the type of these. Such a collection is one reference to its
     /// memory.
     let collection: Any.Type?
@@ -38,6 +39,8 @@ final class ReferenceGraph {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
+      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "SetUp"]
+      hasClosures = isOfLibrary && (closureHolders.contains(name) || name.hasPrefix("ActorOwned<"))
       collection = Self.collection(type, fullName)
     }
 
@@ -89,21 +92,20 @@ final class ReferenceGraph {
 
   // MARK: - Nodes
 
-  private func index(of object: AnyObject, isOfProvider: Bool = false) -> Int {
+  private func index(of object: AnyObject) -> Int {
     let address = Self.address(of: object)
     if let index = indices[address] { return index }
-    return add(
-      Node(name: name(of: object), object: object, address: address, isOfProvider: isOfProvider))
+    return add(Node(name: name(of: object), object: object, address: address))
   }
 
-  private func index(of reference: ReferenceScan.Reference, isOfProvider: Bool) -> Int {
+  private func index(of reference: ReferenceScan.Reference) -> Int {
     if let index = indices[reference.target] { return index }
     let pointer = unsafe UnsafeRawPointer(bitPattern: reference.target)!
-    if unsafe HeapKind(of: pointer) == .object {
+    if unsafe reference.isObject || HeapKind(of: pointer) == .object {
       let object = unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-      return index(of: object, isOfProvider: isOfProvider)
+      return index(of: object)
     }
-    return add(Node(name: nil, object: nil, address: reference.target, isOfProvider: isOfProvider))
+    return add(Node(name: nil, object: nil, address: reference.target))
   }
 
   private func add(_ node: Node) -> Int {
@@ -127,16 +129,12 @@ final class ReferenceGraph {
       let (type, facts): (AnyClass, ClassFacts) = (type(of: object), facts(about: object))
       if let context = object as? UDIContext {
         return context.holdings.map { holding in
-          let index = index(of: holding.object, isOfProvider: holding.isProvider)
-          return Edge(target: index, steps: holding.provider.map { " {\($0)}" } ?? "")
+          Edge(target: index(of: holding.object), steps: holding.text.map { " {\($0)}" } ?? "")
         }
       } else if let attachment = object as? UDIAttachment {
         return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
       } else if facts.isOfLibrary {
-        // The rest of the library is not shown: the tree's parts refer to one another, and nobody could do anything
-        // about that.
-        guard node.isOfProvider, facts.name != "KeyIdentity" else { return [] }
-        unsafe scan.scanFieldsSilently(pointer, TypeLayout(type))
+        if facts.hasClosures { unsafe scan.scanFieldsSilently(pointer, TypeLayout(type)) }
       } else if let collection = facts.collection {
         unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: collection) }
       } else {
@@ -146,9 +144,7 @@ final class ReferenceGraph {
     } else {
       unsafe self.scan(pointer, &scan)
     }
-    return scan.references.map {
-      Edge(target: index(of: $0, isOfProvider: node.isOfProvider), steps: $0.steps)
-    }
+    return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
   }
 
   /// Scans a heap object that is no object of a class.
@@ -156,6 +152,7 @@ final class ReferenceGraph {
     let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
     switch unsafe HeapKind(of: pointer) {
     case .captures:
+      scan.isOfClosure = true
       for capture in unsafe ClosureContext(at: pointer, metadata).strongCaptures ?? [] {
         switch capture {
         case .value(let type, let address): unsafe scan.scan(address, as: type)

@@ -8,6 +8,8 @@ struct ReferenceScan {
     /// The address of a heap object.
     let target: UInt
     let steps: String
+    /// Whether the heap object is known to be an object of a class.
+    let isObject: Bool
   }
 
   private(set) var references: [Reference] = []
@@ -17,6 +19,8 @@ struct ReferenceScan {
   private var depth = 0
   /// Whether the scan is inside a part of the library, whose properties mean nothing to users.
   private var isSilent = false
+  /// Whether the scan is inside what a closure has captured.
+  var isOfClosure = false
 
   init(_ fields: FieldCache) { self.fields = fields }
 
@@ -31,7 +35,7 @@ struct ReferenceScan {
     depth += 1
     defer { depth -= 1 }
     switch layout.kind {
-    case .classReference: unsafe addReference(at: address)
+    case .classReference: unsafe addReference(at: address, isObject: true)
     case .structure: unsafe scanStructure(address, layout)
     case .tuple: unsafe scanFields(address, layout)
     case .enumeration: unsafe scanPayload(address, layout)
@@ -57,11 +61,13 @@ struct ReferenceScan {
   }
 
   /// Adds the reference that is stored at an address.
-  mutating func addReference(at address: UnsafeRawPointer) {
+  mutating func addReference(at address: UnsafeRawPointer, isObject: Bool = false) {
     let word = unsafe address.load(as: UInt.self)
     // Elsewhere than on Linux, a word may contain a small object itself.
     guard word != 0, word % 8 == 0, word < 1 << 56 else { return }
-    references.append(Reference(target: word, steps: steps))
+    // A property of a class has an object for certain. What a closure has captured is checked.
+    if !isObject || isOfClosure, UnknownMemory.heapKind(at: word) == nil { return }
+    references.append(Reference(target: word, steps: steps, isObject: isObject))
   }
 
   /// Adds the context of a function.
@@ -74,7 +80,8 @@ struct ReferenceScan {
 
   /// Scans the stored properties of an object, or of a structure.
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    for field in fields[layout] {
+    // While an object of the library changes, the properties with this prefix are guarded by the tree lock.
+    for field in fields[layout] where !isSilent || !field.name.hasPrefix("unchecked") {
       step(".\(field.name)") { scan in
         if let type = field.type {
           unsafe scan.scan(address + field.offset, as: type)
@@ -91,9 +98,10 @@ struct ReferenceScan {
     let end = unsafe address + size
     var place = unsafe start
     while unsafe place + 8 <= end {
-      switch unsafe UnknownMemory.heapKind(at: place.load(as: UInt.self)) {
+      let word = unsafe place.load(as: UInt.self)
+      switch UnknownMemory.heapKind(at: word) {
       case .captures: step(Self.captures) { unsafe $0.addReference(at: place) }
-      case .object: unsafe addReference(at: place)
+      case .object where !UnknownMemory.isUnowned(word): unsafe addReference(at: place)
       default: break
       }
       unsafe place += 8
@@ -142,7 +150,8 @@ struct ReferenceScan {
 
   private mutating func scanExistential(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     switch layout.representation {
-    case .object, .error: unsafe addReference(at: address)
+    case .object: unsafe addReference(at: address, isObject: true)
+    case .error: scan(copy: unsafe address.assumingMemoryBound(to: (any Error).self).pointee)
     case .opaque:
       // Three words for the value or for a reference to a box with the value, and then the type.
       let content = TypeLayout(unsafe address.load(fromByteOffset: 24, as: Any.Type.self))

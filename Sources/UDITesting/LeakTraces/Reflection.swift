@@ -174,6 +174,9 @@ struct MangledName {
     (self.count, self.text) = (count, text)
   }
 
+  /// Whether the name may mention a parameter pack.
+  var hasPack: Bool { text.contains("Qp") || text.contains("QP") || text.contains("Qe") }
+
   /// The type; nil if the runtime does not know it.
   ///
   /// - Parameters:
@@ -184,7 +187,7 @@ struct MangledName {
     dropping dropped: Int = 0, in context: UnsafeRawPointer? = nil, _ arguments: UnsafeRawPointer? = nil
   ) -> Any.Type? {
     // The runtime stops the program if it does not know what to put in the place of a parameter pack.
-    if text.contains("Qp") || text.contains("QP") { return nil }
+    if hasPack { return nil }
     return unsafe _getTypeByMangledNameInContext(
       start, UInt(count - dropped), genericContext: context, genericArguments: arguments)
   }

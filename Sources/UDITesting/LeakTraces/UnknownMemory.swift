@@ -14,25 +14,31 @@
 /// What is there must be the beginning of a heap object: it refers to metadata, and that refers to a description in the
 /// program's constants.
 enum UnknownMemory {
-  /// What kind of heap object an address belongs to; nil if it is not the address of one that can be held strongly.
+  /// What kind of heap object is at an address; nil if there is none.
   static func heapKind(at address: UInt) -> HeapKind? {
-    guard address.isMultiple(of: 16), let metadata = read(address), metadata.isMultiple(of: 8),
-      let word = read(metadata)
+    guard address.isMultiple(of: 8), let metadata = read(address), metadata.isMultiple(of: 8), let word = read(metadata)
     else { return nil }
-    switch HeapKind(word) {
+    let kind = HeapKind(word)
+    switch kind {
     case .captures:
       guard isConstant(metadata), let description = read(metadata + 16), isConstant(description) else { return nil }
-      return .captures
     case .object:
       guard let description = read(metadata + UInt(TypeLayout.classDescriptor)), isConstant(description),
         let flags = read(description), flags & 0x1F == TypeLayout.classFlag
       else { return nil }
-      // The word may be an `unowned` reference, which looks the same. Each one is counted, and the object itself is
-      // counted once.
-      let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
-      return _getUnownedRetainCount(object) > 1 ? nil : .object
-    case .box, .error, .other: return nil
+    case .box:
+      guard let type = read(metadata + 16), read(type) != nil else { return nil }
+    case .error: guard isConstant(metadata) else { return nil }
+    case .other: return nil
     }
+    return kind
+  }
+
+  /// Whether somebody refers to an object by an `unowned` reference. Such a reference looks like a strong one.
+  static func isUnowned(_ address: UInt) -> Bool {
+    let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
+    // The object counts itself once.
+    return _getUnownedRetainCount(object) > 1
   }
 
   /// Whether an address is in the constants or the code of the program or of a library.

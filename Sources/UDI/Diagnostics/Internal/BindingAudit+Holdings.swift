@@ -4,43 +4,40 @@ extension UDIContext {
   package struct Holding {
     /// A context below, an instance that a provider keeps, or something that has the user's closures.
     package let object: AnyObject
-    /// The provider by which the context holds the object, with the line where it was registered; nil for a context
-    /// below.
-    package let provider: String?
-    /// Whether the object has closures: the provider itself, or the context's set-up blocks.
-    package let isProvider: Bool
+    fileprivate var provider: Provider?
+    fileprivate var isSetUp = false
+
+    /// By what the context holds the object; nil for a context below. Do not read this while holding a lock.
+    package var text: String? {
+      if isSetUp { return "set-up block" }
+      return provider.map { "provider of \($0.key), registered at \($0.site.fileID):\($0.site.line)" }
+    }
   }
 
   /// The contexts below this one, what its providers keep, its providers, and its set-up blocks. Do not read this while
   /// holding a lock.
   package var holdings: [Holding] {
-    var storages: [(storage: any UDIStorage, provider: String)] = []
     var holdings: [Holding] = change { node, _ in
       var holdings: [Holding] = []
       node.treeLocked.providers.forEach { entry in
         let provider = entry.provider
-        let text = "provider of \(provider.key), registered at \(provider.site.fileID):\(provider.site.line)"
-        if let owned = provider.shown?.owned {
-          holdings.append(Holding(object: owned, provider: text, isProvider: false))
-        }
-        provider.forEachOwned { holdings.append(Holding(object: $0, provider: text, isProvider: false)) }
-        holdings.append(Holding(object: provider, provider: text, isProvider: true))
-        storages += provider.storages.map { ($0, text) }
+        provider.forEachOwned { holdings.append(Holding(object: $0, provider: provider)) }
+        holdings.append(Holding(object: provider, provider: provider))
       }
-      if let setUp = node.treeLocked.extras?.setUp {
-        holdings.append(Holding(object: setUp, provider: "set-up block", isProvider: true))
-      }
+      if let setUp = node.treeLocked.extras?.setUp { holdings.append(Holding(object: setUp, isSetUp: true)) }
       node.forEachChild { child in
-        if let context = child.context {
-          holdings.append(Holding(object: context, provider: nil, isProvider: false))
-        }
+        if let context = child.context { holdings.append(Holding(object: context)) }
       }
       return holdings
     }
+    let storages = change { _, _ in
+      holdings.compactMap { holding in holding.provider.map { ($0, holding.object === $0 ? $0.storages : []) } }
+    }
     // A user's storage is user code, so this runs after the lock has been given back.
-    for (storage, provider) in storages {
-      guard let kept = storage.load() else { continue }
-      holdings.append(Holding(object: kept.instance.object, provider: provider, isProvider: false))
+    for (provider, storages) in storages {
+      for case let kept? in storages.map({ $0.load() }) {
+        holdings.append(Holding(object: kept.instance.object, provider: provider))
+      }
     }
     return holdings
   }
