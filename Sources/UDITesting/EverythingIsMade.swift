@@ -11,8 +11,8 @@ public import UDI
 /// ```
 ///
 /// Set-up blocks run first. Each dependency is looked up in its own context, as by `obtain`: if something is bound
-/// there under the same key, it is found instead. What a context owns stays there afterwards. Each issue names the dependency
-/// and its context, and says what was missing.
+/// there under the same key, it is found instead. What a context owns stays there afterwards. Each issue names the
+/// dependency and its context, and says what was missing.
 ///
 /// - Parameters:
 ///   - context: Where to begin.

@@ -2,7 +2,8 @@ public import Testing
 import UDI
 
 /// Runs an operation several times, and fails the test for everything of which there is more after each round:
-/// contexts, objects, bindings and providers. Use this for what may leave something behind the first time, but not every time.
+/// contexts, objects, bindings and providers. Use this for what may leave something behind the first time, but not
+/// every time.
 ///
 /// ```swift
 /// try await expectNoGrowth {

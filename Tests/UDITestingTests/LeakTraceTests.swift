@@ -309,6 +309,15 @@ struct LeakTraceDetailTests {
         _ = try context.require(Box.self)
       },
     ]
+    let closing = trace { context, target in
+      let captured = Unchecked(target)
+      context.register(Closed.self, lifetime: .context) {
+        Closed()
+      } onClose: { _ in
+        _ = captured.value
+      }
+    }
+    #expect(closing?.hasSuffix("{captures}.value → Model") == true, "\(closing ?? "no trace")")
     for (index, trace) in traces.enumerated() {
       #expect(
         trace?.hasPrefix("UDIContext \"App\" ") == true && trace?.hasSuffix("→ Model") == true,
@@ -366,6 +375,7 @@ final class Model: Known {
   var action: () -> Void = {}
 }
 
+final class Closed: Sendable {}
 final class Box: Sendable {
   nonisolated(unsafe) let model: Model
   init(_ model: Model) { unsafe self.model = model }

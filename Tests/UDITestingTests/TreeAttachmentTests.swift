@@ -9,7 +9,7 @@ struct TreeAttachmentTests {
   ) async throws -> [String] {
     let test = try #require(Test.current)
     let attached = Locked<String>([])
-    await TreeAttachment.$attach.withValue({ text, _ in attached.add(text) }) {
+    await TreeAttachment.$receiver.withValue(.init { attached.add($0) }) {
       _ = try? await issues { try await trait.provideScope(for: test, testCase: nil, performing: function) }
     }
     return attached.all

@@ -39,7 +39,7 @@ final class ReferenceGraph {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
-      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "SetUp"]
+      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "SetUp", "Closer"]
       hasClosures = isOfLibrary && (closureHolders.contains(name) || name.hasPrefix("ActorOwned<"))
       collection = Self.collection(type, fullName)
     }

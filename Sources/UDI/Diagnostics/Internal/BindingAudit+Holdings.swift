@@ -23,6 +23,7 @@ extension UDIContext {
         let provider = entry.provider
         provider.forEachOwned { holdings.append(Holding(object: $0, provider: provider)) }
         holdings.append(Holding(object: provider, provider: provider))
+        if let closer = provider.closer { holdings.append(Holding(object: closer, provider: provider)) }
       }
       if let setUp = node.treeLocked.extras?.setUp { holdings.append(Holding(object: setUp, isSetUp: true)) }
       node.forEachChild { child in
