@@ -3,7 +3,9 @@ import Foundation
 import Hummingbird
 import Logging
 import NotesService
+import ServiceLifecycle
 import UDI
+import UnixSignals
 
 /// Reads the operator's options, puts the service together, and runs it until it is told to stop.
 @main
@@ -24,6 +26,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "The file to keep the notes in. Without one, the notes are lost when the server ends.")
   var database: String?
 
+  @Option(help: "A JSON file with the limits: titleLength, bodyLength, pageSize, maximumPageSize and requestBytes.")
+  var limits: String?
+
   @Option(help: "How much to log, to standard error.")
   var logLevel = Logger.Level.info
 
@@ -41,28 +46,37 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    var logger = Logger(label: "NotesServer", factory: { StreamLogHandler.standardError(label: $0) })
+    logger.logLevel = logLevel
     let configuration = NotesConfiguration(
-      host: host, port: port, storage: database.map { .file(path: $0) } ?? .memory)
+      host: host, port: port, storage: database.map { .file(path: $0) } ?? .memory, limitsFile: limits)
+    try await ServiceGroup(
+      services: [service(configuration, logger)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
+    ).run()
+  }
+
+  private func service(_ configuration: NotesConfiguration, _ logger: Logger) -> any Service {
     switch wiring {
     case .udi:
-      AppContext.install(AppModule(configuration))
-      try await serve(configuration, UDIWiring(root: AppContext))
+      AppContext.install(AppModule(configuration, logger: logger))
+      return TreeService(root: AppContext, logger: logger) {
+        try await application(configuration, UDIWiring(root: AppContext), logger).run()
+      }
     case .hand:
-      try await serve(configuration, HandWiring(configuration))
+      return HandService(configuration) { wiring in try await application(configuration, wiring, logger).run() }
     }
   }
 
-  private func serve(_ configuration: NotesConfiguration, _ wiring: some Wiring) async throws {
-    var logger = Logger(label: "NotesServer", factory: { StreamLogHandler.standardError(label: $0) })
-    logger.logLevel = logLevel
+  private func application(
+    _ configuration: NotesConfiguration, _ wiring: some Wiring, _ logger: Logger
+  ) -> some ApplicationProtocol {
     let host = host.contains(":") ? "[\(host)]" : host
-    let application = makeApplication(
+    return makeApplication(
       configuration, wiring: wiring, debugging: debug ? AppContext : nil, logger: logger
     ) { port in
       // Written to the handle, because `print` would buffer the line unless the output is a terminal.
       FileHandle.standardOutput.write(Data("Listening on http://\(host):\(port)\n".utf8))
     }
-    try await application.runService()
   }
 }
 

@@ -16,12 +16,16 @@ guard arguments.count == 3, ["udi", "hand"].contains(arguments[1]), let count = 
   fatalError("usage: RequestCost udi|hand COUNT")
 }
 
+let logger = {
+  var logger = Logger(label: "RequestCost", factory: { StreamLogHandler.standardError(label: $0) })
+  logger.logLevel = .error
+  return logger
+}()
+
 /// Answers the requests, one after the other.
 @Sendable func answer(_ count: Int, wiring: some Wiring) async throws {
   let responder = makeRouter(wiring: wiring).buildResponder()
   let channel = EmbeddedChannel()
-  var logger = Logger(label: "RequestCost", factory: { StreamLogHandler.standardError(label: $0) })
-  logger.logLevel = .error
   func send(_ method: HTTPRequest.Method, _ path: String, _ body: String) async throws {
     let head = HTTPRequest(
       method: method, scheme: nil, authority: nil, path: path, headerFields: [.contentType: "application/json"])
@@ -42,10 +46,12 @@ let done = DispatchSemaphore(value: 0)
 Task.detached {
   let configuration = NotesConfiguration(storage: .memory)
   if arguments[1] == "udi" {
-    AppContext.install(AppModule(configuration))
-    try await answer(count, wiring: UDIWiring(root: AppContext))
+    AppContext.install(AppModule(configuration, logger: logger))
+    try await TreeService(root: AppContext, logger: logger) {
+      try await answer(count, wiring: UDIWiring(root: AppContext))
+    }.run()
   } else {
-    try await answer(count, wiring: HandWiring(configuration))
+    try await HandService(configuration) { wiring in try await answer(count, wiring: wiring) }.run()
   }
   done.signal()
 }

@@ -24,7 +24,7 @@ import UDI
     let root = makeRoot()
     root.bind(store, as: (any NoteStore).self)
     let application = makeApplication(
-      NotesConfiguration(), wiring: try UDIWiring(root: root), debugging: root, logger: logger())
+      NotesConfiguration(), wiring: UDIWiring(root: root), debugging: root, logger: logger())
     try await application.test(.router) { client in try await test(client) }
   }
 

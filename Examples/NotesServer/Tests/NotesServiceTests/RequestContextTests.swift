@@ -85,7 +85,7 @@ private struct Broken: Error {}
     let survivors = Survivors()
     let root = makeRoot()
     root.provide(store, as: (any NoteStore).self)
-    let wiring = WatchingWiring(base: try UDIWiring(root: root), survivors: survivors)
+    let wiring = WatchingWiring(base: UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 
     try await application.test(setup) { client in
@@ -118,7 +118,7 @@ private struct Broken: Error {}
     let survivors = Survivors()
     let root = makeRoot()
     root.provide(store, as: (any NoteStore).self)
-    let wiring = WatchingWiring(base: try UDIWiring(root: root), survivors: survivors)
+    let wiring = WatchingWiring(base: UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 
     try await application.test(.router) { client in

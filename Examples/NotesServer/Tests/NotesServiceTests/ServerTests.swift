@@ -4,7 +4,6 @@ import Hummingbird
 import HummingbirdTesting
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import ServiceLifecycle
 import Testing
 import UDI
@@ -33,7 +32,6 @@ import UDI
       }
       #expect(ids == Set(1...64))
     }
-    #expect(root.children.isEmpty)
   }
 
   @Test func answersWhatIsNoHTTP() async throws {
@@ -51,12 +49,17 @@ import UDI
     let gate = Gate()
     let store = FakeStore { try await gate.pass() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self) { store in try await store.close() }
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     let application = makeApplication(
-      NotesConfiguration(port: 0), wiring: try UDIWiring(root: root), logger: logger()
+      NotesConfiguration(port: 0), wiring: UDIWiring(root: root), logger: logger()
     ) { port in listening.yield(port) }
-    let services = ServiceGroup(services: [application], logger: logger())
+    let service = TreeService(root: root, logger: logger()) {
+      try await application.run()
+      #expect(store.closings == 0)
+      #expect(root.children.isEmpty)
+    }
+    let services = ServiceGroup(services: [service], logger: logger())
 
     async let running: Void = services.run()
     let port = try #require(await ports.first { _ in true })
@@ -73,22 +76,15 @@ import UDI
     #expect(try await response.status == .created)
     try await running
     #expect(store.closings == 1)
-    #expect(root.children.isEmpty)
   }
 }
 
 /// Sends some bytes, and returns what comes back until the other side closes the connection.
 private func exchange(_ bytes: String, port: Int) async throws -> String {
-  let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-    .connect(host: "localhost", port: port) { channel in
-      channel.eventLoop.makeCompletedFuture {
-        try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
-      }
-    }
-  return try await channel.executeThenClose { inbound, outbound in
+  var answer = ""
+  try await withConnection(port: port) { inbound, outbound in
     try await outbound.write(ByteBuffer(string: bytes))
-    var answer = ""
-    for try await part in inbound { answer += String(buffer: part) }
-    return answer
+    answer = try await readToEnd(inbound)
   }
+  return answer
 }

@@ -1,27 +1,28 @@
 import Foundation
+import GRDB
 import Testing
 
 @testable import NotesService
 
 @Suite struct StorageTests {
   @Test func aFileKeepsNotes() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let storage = NotesConfiguration.Storage.file(path: folder.appending(path: "notes.db").path)
-
-    let first = SQLiteNoteStore(database: try openDatabase(storage), clock: FixedClock())
-    let note = try await first.insert(try draft("Tea"))
-    try first.close()
-
-    // The migrations have run already, and do not run again.
-    let second = SQLiteNoteStore(database: try openDatabase(storage), clock: FixedClock())
-    #expect(try await second.note(note.id) == note)
-    try second.close()
+    try await withTemporaryFolder { folder in
+      let storage = NotesConfiguration.Storage.file(path: folder.appending(path: "notes.db").path)
+      var notes: [Note] = []
+      // The migrations run the first time only.
+      for title in ["Tea", "Coffee"] {
+        let database = try openDatabase(storage)
+        let store = try await SQLiteNoteStore.open(database: database, clock: FixedClock())
+        notes.append(try await store.insert(try draft(title)))
+        #expect(try await store.notes(after: 0, limit: 10) == notes)
+        try await store.close()
+        try database.close()
+      }
+    }
   }
 
   @Test func aCancelledWriteWritesNothing() async throws {
-    let store = SQLiteNoteStore(database: try openDatabase(.memory), clock: FixedClock())
+    let store = try await SQLiteNoteStore.open(database: openDatabase(.memory), clock: FixedClock())
     let draft = try draft("Tea")
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }

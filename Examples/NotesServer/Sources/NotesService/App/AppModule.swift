@@ -1,15 +1,24 @@
+import Logging
 import UDI
 
 /// Everything that lives as long as the application. The root context installs this module.
 public struct AppModule: UDIModule, Sendable {
   private let configuration: NotesConfiguration
+  private let logger: Logger
 
   /// Makes the module for one configuration.
-  public init(_ configuration: NotesConfiguration) { self.configuration = configuration }
+  ///
+  /// - Parameters:
+  ///   - configuration: The operator's settings.
+  ///   - logger: Logs what is opened and closed.
+  public init(_ configuration: NotesConfiguration, logger: Logger) {
+    self.configuration = configuration
+    self.logger = logger
+  }
 
   /// Installs the modules of all areas of the application.
   public func register(in context: UDIContext) {
-    context.install(ConfigurationModule(configuration: configuration), TimeModule(), StorageModule())
+    context.install(ConfigurationModule(configuration: configuration), TimeModule(), StorageModule(logger: logger))
   }
 }
 
@@ -19,7 +28,7 @@ struct ConfigurationModule: UDIModule {
 
   func register(in context: UDIContext) {
     context.provide(configuration)
-    context.provide(configuration.limits)
+    context.register(NoteLimits.self, lifetime: .context) { try configuration.readLimits() }
   }
 }
 

@@ -2,7 +2,7 @@ import Hummingbird
 import Logging
 import UDI
 
-/// Puts the service together: routes, middleware, and what has to be closed when the server has stopped.
+/// Puts the server together: routes and middleware.
 ///
 /// - Parameters:
 ///   - configuration: Where to listen.
@@ -10,7 +10,7 @@ import UDI
 ///   - debugging: The root context whose tree `/debug/contexts` shows; nil to leave out that page.
 ///   - logger: The logger from which the loggers of requests are made.
 ///   - onListening: Called with the port once the server accepts connections.
-/// - Returns: A service that is ready to run.
+/// - Returns: A server that is ready to run.
 public func makeApplication(
   _ configuration: NotesConfiguration, wiring: some Wiring, debugging: UDIContext? = nil, logger: Logger,
   onListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -18,9 +18,10 @@ public func makeApplication(
   Application(
     router: makeRouter(wiring: wiring, debugging: debugging),
     configuration: ApplicationConfiguration(address: .hostname(configuration.host, port: configuration.port)),
-    // Services stop in the reverse order of their start, and the server starts last.
-    services: [StoreCloser(store: wiring.store)],
-    onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
+    onServerRunning: { channel in
+      logger.info("Accepting requests")
+      await onListening(channel.localAddress?.port ?? configuration.port)
+    },
     logger: logger)
 }
 

@@ -1,4 +1,4 @@
-/// The operator's settings: where to listen, where to keep the notes, and how large things may be.
+/// The operator's settings: where to listen, where to keep the notes, and where to find the limits.
 public struct NotesConfiguration: Sendable {
   /// Where the notes are kept.
   public enum Storage: Sendable {
@@ -14,16 +14,22 @@ public struct NotesConfiguration: Sendable {
   public var port: Int
   /// Where the notes are kept.
   public var storage: Storage
-  /// How large things may be.
-  public var limits: NoteLimits
+  /// The file that says how large things may be; nil for the limits that the service has by default.
+  public var limitsFile: String?
 
   /// Makes a configuration.
   public init(
-    host: String = "127.0.0.1", port: Int = 8080, storage: Storage = .memory, limits: NoteLimits = NoteLimits()
+    host: String = "127.0.0.1", port: Int = 8080, storage: Storage = .memory, limitsFile: String? = nil
   ) {
     self.host = host
     self.port = port
     self.storage = storage
-    self.limits = limits
+    self.limitsFile = limitsFile
   }
+
+  /// Reads the limits.
+  ///
+  /// - Returns: The limits.
+  /// - Throws: `UnusableFile`.
+  func readLimits() throws -> NoteLimits { try limitsFile.map(NoteLimits.init(file:)) ?? NoteLimits() }
 }

@@ -12,6 +12,6 @@ public protocol NoteStore: AnyObject, Sendable {
   func delete(_ id: Int64) async throws -> Bool
   /// Throws if the store cannot be used.
   func check() async throws
-  /// Closes the store: nobody may use it afterwards.
-  func close() throws
+  /// Ends the work of the store. Nobody may use it afterwards.
+  func close() async throws
 }

@@ -5,9 +5,21 @@ final class SQLiteNoteStore: NoteStore {
   private let database: any DatabaseWriter
   private let clock: any WallClock
 
-  init(database: any DatabaseWriter, clock: any WallClock) {
+  private init(database: any DatabaseWriter, clock: any WallClock) {
     self.database = database
     self.clock = clock
+  }
+
+  /// Brings the tables of a database up to date, and makes a store of it.
+  ///
+  /// - Parameters:
+  ///   - database: The database, which has to be closed after the store.
+  ///   - clock: Gives the dates of the notes.
+  /// - Returns: The store.
+  /// - Throws: An error if the tables cannot be changed.
+  static func open(database: any DatabaseWriter, clock: any WallClock) async throws -> SQLiteNoteStore {
+    try await migrate(database)
+    return SQLiteNoteStore(database: database, clock: clock)
   }
 
   func insert(_ draft: NoteDraft) async throws -> Note {
@@ -55,7 +67,10 @@ final class SQLiteNoteStore: NoteStore {
     try await database.read { database in try database.execute(sql: "SELECT 1 FROM note LIMIT 0") }
   }
 
-  func close() throws { try database.close() }
+  func close() async throws {
+    // SQLite recommends this before connections are closed: it updates the statistics that the query planner uses.
+    try await database.writeWithoutTransaction { database in try database.execute(sql: "PRAGMA optimize") }
+  }
 }
 
 extension Note: FetchableRecord {}

@@ -2,24 +2,8 @@ import Logging
 
 /// Does the same with initialisers only. The library's wiring is compared with this one.
 public struct HandWiring: Wiring {
-  /// The notes.
-  public let store: any NoteStore
-  private let limits: NoteLimits
-
-  /// Makes the objects that the application needs.
-  ///
-  /// - Parameter configuration: The operator's settings.
-  /// - Throws: An error if the database cannot be opened.
-  public init(_ configuration: NotesConfiguration) throws {
-    self.init(
-      store: SQLiteNoteStore(database: try openDatabase(configuration.storage), clock: SystemClock()),
-      limits: configuration.limits)
-  }
-
-  init(store: any NoteStore, limits: NoteLimits) {
-    self.store = store
-    self.limits = limits
-  }
+  let store: any NoteStore
+  let limits: NoteLimits
 
   /// Runs an operation with the objects that one request needs.
   public func withScope<Value: Sendable>(

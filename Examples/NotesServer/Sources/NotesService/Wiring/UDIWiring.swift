@@ -5,23 +5,15 @@ import UDI
 /// Lets a tree of contexts do the wiring. The root has what the application owns, and each request has a scope with
 /// what belongs to it.
 public struct UDIWiring: Wiring {
-  /// The notes.
-  public let store: any NoteStore
   private let root: UDIContext
 
-  /// Makes the wiring, and everything that handlers require from the root. If something cannot be made, the error comes
-  /// now and not during a request.
+  /// Makes the wiring.
   ///
   /// - Parameter root: The parent of the requests' scopes. It is passed in rather than looked up later, because a
   ///   server's tasks need not be those in which ``UDI/AppContext`` was replaced.
-  /// - Throws: What the providers throw, or `UDILinkError` for what nobody registered.
-  public init(root: UDIContext = AppContext) throws {
-    store = try root.require((any NoteStore).self)
-    _ = try root.require(NoteLimits.self)
-    self.root = root
-  }
+  public init(root: UDIContext = AppContext) { self.root = root }
 
-  /// Runs an operation with a scope below the root, and removes the scope afterwards.
+  /// Runs an operation with a scope below the root, and closes the scope afterwards.
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {

@@ -4,9 +4,6 @@ import Logging
 ///
 /// Routes, handlers, store and errors are the same with ``UDIWiring`` and with ``HandWiring``.
 public protocol Wiring: Sendable {
-  /// The notes. The application closes the store when it ends.
-  var store: any NoteStore { get }
-
   /// Runs an operation with a scope that belongs to one request only, and removes the scope however the operation ends.
   ///
   /// - Parameters:

@@ -2,6 +2,8 @@ import Hummingbird
 import HummingbirdTesting
 import InMemoryLogging
 import Logging
+import Synchronization
+import Testing
 import UDI
 
 @testable import NotesService
@@ -22,10 +24,17 @@ func withService<Value: Sendable>(
   _ setup: TestingSetup = .router, in root: UDIContext, log: InMemoryLogHandler = InMemoryLogHandler(),
   _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
 ) async throws -> Value {
+  let result = Mutex<Value?>(nil)
   try await withAppContext(root) {
-    let application = makeApplication(NotesConfiguration(), wiring: try UDIWiring(), logger: logger(log))
-    return try await application.test(setup) { client in try await test(client) }
+    let application = makeApplication(NotesConfiguration(), wiring: UDIWiring(), logger: logger(log))
+    try await TreeService(root: root, logger: logger(log)) {
+      let value = try await application.test(setup) { client in try await test(client) }
+      result.withLock { $0 = value }
+      // Nothing is left of the requests.
+      #expect(root.children.isEmpty)
+    }.run()
   }
+  return try #require(result.withLock { $0 })
 }
 
 /// Runs the service with either wiring and a clock that stands still.
@@ -38,7 +47,7 @@ func withService<Value: Sendable>(
     root.register((any WallClock).self, lifetime: .context) { FixedClock() }
     return try await withService(in: root, test)
   case .hand:
-    let store = SQLiteNoteStore(database: try openDatabase(.memory), clock: FixedClock())
+    let store = try await SQLiteNoteStore.open(database: openDatabase(.memory), clock: FixedClock())
     let application = makeApplication(
       NotesConfiguration(), wiring: HandWiring(store: store, limits: NoteLimits()), logger: logger())
     return try await application.test(.router) { client in try await test(client) }
@@ -46,9 +55,11 @@ func withService<Value: Sendable>(
 }
 
 /// A root like the application's, with the notes in memory.
-func makeRoot() -> UDIContext {
+///
+/// - Parameter log: Where what is opened and closed is logged.
+func makeRoot(_ log: InMemoryLogHandler = InMemoryLogHandler()) -> UDIContext {
   let root = UDIContext(tag: "Test")
-  root.install(AppModule(NotesConfiguration()))
+  root.install(AppModule(NotesConfiguration(), logger: logger(log)))
   return root
 }
 

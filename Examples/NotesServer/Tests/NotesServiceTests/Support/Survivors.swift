@@ -25,8 +25,6 @@ struct WatchingWiring: Wiring {
   let base: UDIWiring
   let survivors: Survivors
 
-  var store: any NoteStore { base.store }
-
   func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
