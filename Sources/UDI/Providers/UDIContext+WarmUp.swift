@@ -9,8 +9,8 @@ extension UDIContext {
   ///
   /// This makes an instance of each provider that keeps what it makes, as under the lifetime `.context`, and that takes
   /// no arguments. Set-up blocks run first. Providers with asynchronous factories come next, side by side, each as soon
-  /// as what it needs has been made. The others come last, so that they find all of this. Scopes count as contexts
-  /// below.
+  /// as what it needs has been made. Then come those with synchronous factories, so that they find all of this: first
+  /// those that belong to an actor, because other factories cannot wait for that actor. Scopes count as contexts below.
   ///
   /// If something cannot be made, everything else is made all the same. An instance that nobody has dropped can be
   /// looked up from then on, so a program that warms up its root when it starts does not fail later for want of a
@@ -56,7 +56,7 @@ extension UDIContext {
     try Self.end(
       with: await Self.failures(
         of: types.map {
-          WarmUp(context: self, type: $0, name: nil, reach: reach, search: nil, isAsynchronous: true)
+          WarmUp(context: self, type: $0, name: nil, reach: reach, search: nil, isAsynchronous: true, isIsolated: false)
         }))
   }
 }
@@ -102,6 +102,7 @@ private struct WarmUp: Sendable {
   let reach: Reach
   let search: UDISearch?
   let isAsynchronous: Bool
+  let isIsolated: Bool
 
   /// Makes the dependency.
   ///
@@ -158,17 +159,19 @@ extension UDIContext {
           owned.append(
             WarmUp(
               context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach,
-              search: .local, isAsynchronous: provider.isAsynchronous))
+              search: .local, isAsynchronous: provider.isAsynchronous, isIsolated: provider.isIsolated))
         }
         return owned
       }
     }
   }
 
-  /// Makes dependencies: those with asynchronous factories first, so that the others find them.
+  /// Makes dependencies: those with asynchronous factories first, so that the others find them; then those that belong
+  /// to an actor, because the rest cannot wait for that actor.
   private static func failures(ofAll dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
     await failures(of: dependencies.filter { $0.isAsynchronous })
-      + failures(of: dependencies.filter { !$0.isAsynchronous })
+      + failures(of: dependencies.filter { !$0.isAsynchronous && $0.isIsolated })
+      + failures(of: dependencies.filter { !$0.isAsynchronous && !$0.isIsolated })
   }
 
   private static func failures(of dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {

@@ -60,7 +60,8 @@ extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) async throws -> Dependency {
-    if let found = lookUp(type, name, reach, search) { return found }
+    // If this fails, the consumer looks up again and reports why.
+    if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
     let consumer = Consumer<Dependency>(self, name, reach, search)
     while let next = await consumer.next() { if let found = next { return found } }
     try Task.checkCancellation()

@@ -34,6 +34,10 @@ extension UDIContext {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
+    // A watcher learns when it has been made.
+    case ProviderFailure.asynchronous where PerThread.resolution.read(\.isLooking): return
+    // `obtain` makes it, and looks up again.
+    case _ where error.needsObtain && PerThread.resolution.read(\.isObtaining): return
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
       let explanation = UDIExplanation(type, entry.key.name, direction, failure.cause ?? .notRegistered)
@@ -81,21 +85,23 @@ extension ProviderFailure {
   }
 }
 
+extension Error {
+  /// Whether the error says that a dependency needs itself in order to be made.
+  var isCycle: Bool {
+    if case .cycle? = self as? ProviderFailure { return true }
+    if case .cycle? = (self as? UDILinkError)?.cause { return true }
+    return false
+  }
+
+  /// Whether the error says that something is missing that `obtain` would make.
+  var needsObtain: Bool {
+    if case .asynchronous? = self as? ProviderFailure { return true }
+    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
+    return false
+  }
+}
+
 extension Provider {
-  /// Whether an error says that a dependency needs itself in order to be made.
-  final func isCycle(_ error: any Error) -> Bool {
-    if case .cycle? = error as? ProviderFailure { return true }
-    if case .cycle? = (error as? UDILinkError)?.cause { return true }
-    return false
-  }
-
-  /// Whether an error says that something is missing that `obtain` would make.
-  final func needsObtain(_ error: any Error) -> Bool {
-    if case .asynchronous? = error as? ProviderFailure { return true }
-    if case .asynchronous? = (error as? UDILinkError)?.cause { return true }
-    return false
-  }
-
   /// Reports that a provider made a value although its lifetime keeps instances weakly.
   final func reportWeakValue(_ instance: Instance) {
     UDIReporter.current.report(

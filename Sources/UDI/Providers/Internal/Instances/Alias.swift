@@ -4,7 +4,7 @@ final class Alias: Provider, @unchecked Sendable {
   let target: Provider
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.
-  private let conversion: Isolation
+  let conversion: Isolation
   /// What was converted from an instance that only its users keep alive. Slots do not show it, because they might still
   /// show it after that instance has died.
   @exclusivity(unchecked) private var derived: Derived?

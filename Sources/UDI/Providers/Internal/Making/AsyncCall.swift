@@ -21,6 +21,8 @@ final class AsyncCall: @unchecked Sendable {
   private(set) var content: Content?
   /// The call that asked for what this one makes, if a call did.
   private let asker: AsyncCall?
+  /// The keys that lead from the asker to this call: those of synchronous factories.
+  private let pathFromAsker: [KeyIdentity]
   /// Whether a creation began with this call, so that the asker is not part of the same creation.
   private let beginsCreation: Bool
   /// The number of calls that wait for this one, one for the other, in whichever tasks.
@@ -38,15 +40,17 @@ final class AsyncCall: @unchecked Sendable {
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
   ///   - creation: The creation that begins with this call; nil if the call belongs to what the asker makes.
   ///   - asker: The call that asked for the instance, if a call did.
+  ///   - path: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if too many calls wait for one another, or if the call is not shared and is part
   ///   of another one for the same context and arguments.
   init(
     _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: AsyncCreation?,
-    askedBy asker: AsyncCall?
+    askedBy asker: AsyncCall?, through path: [KeyIdentity]
   ) throws {
     // A task that outlives the factory that started it asks for nobody.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
+    pathFromAsker = asker == nil ? [] : path
     beginsCreation = creation != nil
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
@@ -81,6 +85,7 @@ final class AsyncCall: @unchecked Sendable {
     for call in sequence(first: self, next: { $0.asker }) {
       if let key = call.content?.provider.key { keys.append(key) }
       if call === first { break }
+      keys += call.pathFromAsker.reversed()
     }
     return keys.reversed()
   }

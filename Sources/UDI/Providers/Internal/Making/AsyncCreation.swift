@@ -26,6 +26,10 @@ final class AsyncCreation: @unchecked Sendable {
   private(set) var isAbandoned = false
   /// The path of the context that ends the making, because it is being closed.
   private var closedPath: [String]?
+  /// Whether an instance has been made and is about to be kept, so that it is too late to abandon the making.
+  private var isKeeping = false
+  /// The creation that waits for this one to end, because this one was abandoned. Cleared when this one has ended.
+  private var successor: AsyncCreation?
 
   init(_ provider: AsyncFactory) { self.provider = provider }
 
@@ -51,18 +55,16 @@ final class AsyncCreation: @unchecked Sendable {
     let priority = Task.currentPriority
     let task = Task(priority: priority) {
       await predecessor?.waitForTask()
-      do {
-        // What was abandoned or cancelled before the task began does not begin.
-        if Tree.change({ _ in self.isAbandoned }) { throw CancellationError() }
-        try Task.checkCancellation()
-        end(.success(try await make()))
-      } catch { end(.failure(error)) }
+      do { end(.success(try await make())) } catch { end(.failure(error)) }
     }
-    let isAbandoned = Tree.change { _ in
+    // Meanwhile, somebody more urgent might have come, or the context might have begun to close.
+    let (urgent, isAbandoned) = Tree.change { _ -> (TaskPriority?, Bool) in
       self.task = task
-      self.priority = max(self.priority, priority)
-      return self.isAbandoned
+      if self.priority > priority { return (self.priority, self.isAbandoned) }
+      self.priority = priority
+      return (nil, self.isAbandoned)
     }
+    if let urgent { raise(task, to: urgent) }
     if isAbandoned { task.cancel() }
   }
 
@@ -73,9 +75,9 @@ final class AsyncCreation: @unchecked Sendable {
   ///
   /// - Parameter path: The path of the context.
   func cancel(closing path: [String]) async {
-    // A task that is entered later finds that nobody waits.
     let task = Tree.change { _ in
       closedPath = path
+      // If the task has not been noted yet, it finds this before it calls the factory, or is cancelled when it is noted.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
@@ -83,11 +85,21 @@ final class AsyncCreation: @unchecked Sendable {
     await task?.value
   }
 
+  /// Notes that an instance has been made and is about to be kept. Under the tree lock.
+  ///
+  /// - Returns: Whether the making has not been abandoned.
+  func beginKeeping() -> Bool {
+    isKeeping = !isAbandoned
+    return isKeeping
+  }
+
   private func end(_ outcome: Result<Instance, any Error>) {
     var outcome = outcome
-    let waiters = Tree.change { _ in
+    let waiters = Tree.change { garbage in
       if case .failure = outcome, let closedPath { outcome = .failure(ProviderFailure.closed(closedPath)) }
       self.outcome = outcome
+      if let successor { garbage.add(successor) }
+      successor = nil
       let waiting = self.waiters.filter { $0.value.continuation != nil }
       for number in waiting.keys { self.waiters[number] = nil }
       return waiting.values
@@ -104,13 +116,24 @@ final class AsyncCreation: @unchecked Sendable {
   ///   - path: The keys of the synchronous factories that lead from the call to what is being made.
   /// - Returns: The number of the waiter.
   /// - Throws: `ProviderFailure.cycle` if the call would wait for itself.
-  func enter(_ call: AsyncCall?, _ path: [KeyIdentity]) throws -> UInt {
+  func enterNext(_ call: AsyncCall?, _ path: [KeyIdentity]) throws -> UInt {
     if let cycle = cycle(through: call, path) { throw ProviderFailure.cycle(cycle) }
-    return enterFirst(call, path)
+    return enter(call, path)
   }
 
-  /// Enters the task that begins the creation. Nothing can wait for it yet, so there is no cycle. Under the tree lock.
-  func enterFirst(_ call: AsyncCall?, _ path: [KeyIdentity]) -> UInt {
+  /// Enters the task that begins the creation. Under the tree lock.
+  ///
+  /// - Parameter predecessor: A creation that was abandoned, and that ends before this one begins.
+  /// - Throws: `ProviderFailure.cycle` if the predecessor would wait for this creation.
+  func enterFirst(_ call: AsyncCall?, _ path: [KeyIdentity], after predecessor: AsyncCreation?) throws -> UInt {
+    if let predecessor, predecessor.outcome == nil {
+      if let cycle = predecessor.cycle(through: call, path) { throw ProviderFailure.cycle(cycle) }
+      predecessor.successor = self
+    }
+    return enter(call, path)
+  }
+
+  private func enter(_ call: AsyncCall?, _ path: [KeyIdentity]) -> UInt {
     lastNumber += 1
     waiters[lastNumber] = Waiter(call: call, path: path)
     return lastNumber
@@ -118,7 +141,7 @@ final class AsyncCreation: @unchecked Sendable {
 
   /// Waits for the instance.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: What `enterFirst` or `enterNext` returned.
   /// - Throws: `CancellationError` if the current task is cancelled, or what the making throws.
   func wait(_ number: UInt) async throws -> Instance {
     raisePriority()
@@ -139,7 +162,7 @@ final class AsyncCreation: @unchecked Sendable {
   private func leave(_ number: UInt) {
     let (waiter, task) = Tree.change { _ -> (Waiter?, Task<Void, Never>?) in
       guard let waiter = waiters.removeValue(forKey: number) else { return (nil, nil) }
-      guard waiters.isEmpty, outcome == nil else { return (waiter, nil) }
+      guard waiters.isEmpty, outcome == nil, !isKeeping else { return (waiter, nil) }
       isAbandoned = true
       return (waiter, self.task)
     }
@@ -155,8 +178,12 @@ final class AsyncCreation: @unchecked Sendable {
       priority = current
       return self.task
     }
+    if let task { raise(task, to: current) }
+  }
+
+  private func raise(_ task: Task<Void, Never>, to priority: TaskPriority) {
     // A task has at least the priority of every task that awaits its value.
-    if let task { Task.detached(priority: current) { await task.value } }
+    Task.detached(priority: priority) { await task.value }
   }
 
   // MARK: - Cycles
@@ -184,6 +211,9 @@ final class AsyncCreation: @unchecked Sendable {
       for waiter in creation.waiters.values {
         guard let call = waiter.call, let other = call.content?.creation else { continue }
         if known.insert(ObjectIdentifier(other)).inserted { found.append((other, call.path + waiter.path, next)) }
+      }
+      if let other = creation.successor, known.insert(ObjectIdentifier(other)).inserted {
+        found.append((other, [], next))
       }
       next += 1
     }

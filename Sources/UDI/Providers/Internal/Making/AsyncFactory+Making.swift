@@ -14,8 +14,10 @@ extension AsyncFactory {
     switch sharing {
     case .unique:
       try Task.checkCancellation()
-      let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current)
-      return try await make(for: context, arguments, call, isOwned: false) { _ in }
+      return try await AsyncGraph.run { _ in
+        let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current, through: path)
+        return try await make(for: context, arguments, call, isOwned: false) { _ in }
+      }
     case .graph:
       return try await AsyncGraph.run { graph in
         try await shared(for: context, arguments, key, path) { graph.share(for: self, key) }
@@ -44,14 +46,27 @@ extension AsyncFactory {
         // The new call does not belong to the one that asks for it: that one waits for it, like any other.
         let asker = AsyncCall.current
         creation.start(after: predecessor) { [self] in
-          let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker)
-          return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
-            var isUnwanted = false
-            let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
-              isUnwanted = !keeper.end(creation, with: $0, self, owner)
+          do {
+            // The making might have been abandoned before the task began.
+            if Tree.change({ _ in creation.isAbandoned }) { throw CancellationError() }
+            try Task.checkCancellation()
+            // Another task might have stored an instance since this one has asked the storage.
+            if let stored = keeper.storedInstance() {
+              _ = keeper.end(creation, with: nil, self, owner)
+              return stored
             }
-            if isUnwanted { await close(made, path: owner.change { node, _ in node.fullPath }) }
-            return made
+            let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: path)
+            return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
+              var isWanted = true
+              let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
+                isWanted = keeper.end(creation, with: $0, self, owner)
+              }
+              if !isWanted { await close(made, path: owner.change { node, _ in node.fullPath }) }
+              return made
+            }
+          } catch {
+            _ = keeper.end(creation, with: nil, self, owner)
+            throw error
           }
         }
         return try await creation.wait(number)
@@ -64,27 +79,27 @@ extension AsyncFactory {
   /// - Parameters:
   ///   - context: The context that the factory gets.
   ///   - isOwned: Whether the context owns the instance.
-  ///   - conclude: Called exactly once, with the instance, or nil if there is none.
+  ///   - keep: Called once there is an instance.
   private func make(
     for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall, isOwned: Bool,
-    concluding conclude: (Instance?) -> Void
+    keeping keep: (Instance) -> Void
   ) async throws -> Instance {
     defer { call.end() }
-    let instance: Instance
-    do {
-      let made = try await AsyncCall.$current.withValue(call) { try await function(context, arguments) }
-      guard let made else { throw ProviderFailure.returnedNil }
-      instance = made
-    } catch {
-      if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
-      conclude(nil)
-      throw passOn(error)
+    return try await AsyncCall.$current.withValue(call) {
+      let instance: Instance
+      do {
+        guard let made = try await function(context, arguments) else { throw ProviderFailure.returnedNil }
+        instance = made
+      } catch {
+        if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
+        throw passOn(error)
+      }
+      await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
+      forgetFailure()
+      keep(instance)
+      await completion?(context, instance, arguments)
+      return instance
     }
-    await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
-    forgetFailure()
-    conclude(instance)
-    await completion?(context, instance, arguments)
-    return instance
   }
 
   /// Attaches an instance on the factory's actor, because its conformance to `UDIObject` may belong to that actor.
@@ -118,7 +133,7 @@ protocol AsyncKeeper: AnyObject, Sendable {
   /// Ends a creation: keeps what was made, unless somebody has dropped it in the meantime.
   ///
   /// - Parameter instance: Nil if nothing was made.
-  /// - Returns: False if an instance was made that nobody waits for any more.
+  /// - Returns: False if an instance was made that nobody wants any more, so that it has to be closed.
   func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
   /// Whether what it keeps does not depend on who asks, and so has a graph of its own.
   var isIndependent: Bool { get }
@@ -141,22 +156,26 @@ extension InstanceKeeper {
       let present = asyncCreation
       if let present {
         garbage.add(present)
-        if !present.hasFailed { return .wait(present, try present.enter(call, path)) }
+        if !present.hasFailed { return .wait(present, try present.enterNext(call, path)) }
       }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       if BindingAudit.isOn { node.remember(owner) }
       let new = AsyncCreation(provider)
+      let number = try new.enterFirst(call, path, after: present)
       asyncCreation = new
-      return .make(owner, new, new.enterFirst(call, path), predecessor: present)
+      return .make(owner, new, number, predecessor: present)
     }
   }
 
   func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool {
-    let isAbandoned = Tree.change { _ in creation.isAbandoned }
-    if let instance, !isAbandoned {
-      provider.noteUnclosed(instance)
-      keep(instance, of: creation, provider, owner)
+    var isWanted = true
+    if let instance {
+      isWanted = Tree.change { _ in creation.beginKeeping() }
+      if isWanted {
+        provider.noteUnclosed(instance)
+        isWanted = keep(instance, of: creation, provider, owner)
+      }
     }
     Tree.change { garbage in
       if asyncCreation === creation {
@@ -165,28 +184,48 @@ extension InstanceKeeper {
       }
       provider.leaveIfEnding(&garbage)
     }
-    return instance == nil || !isAbandoned
+    return isWanted
   }
 
   /// Keeps an instance in the same way as one that was made synchronously, so that storages and resets find what they
   /// expect.
-  private func keep(_ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext) {
+  ///
+  /// - Returns: False if the instance has to be closed at once.
+  private func keep(
+    _ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext
+  ) -> Bool {
     let resolution = PerThread.resolution
     while true {
-      switch try? claim(for: owner, resolution) {
+      let claimed: Claim
+      do { claimed = try claim(for: owner, resolution) } catch {
+        // The context is being closed. What has been noted will be closed with it; what goes into a user's storage has
+        // not been noted.
+        return custom == nil
+      }
+      switch claimed {
       case .make(_, let shared):
         // After a reset, it is not kept.
         Tree.change { _ in if asyncCreation !== creation { self.creation = nil } }
         end(shared, .made(instance))
         // To lookups, the dependency has appeared: they could not have made it.
-        return owner.change { node, _ in node.notifyWatchersHereAndAbove(of: provider.keyID) }
+        owner.change { node, _ in node.notifyWatchers(ofInstanceOf: provider) }
+        return true
       case .wait(let gate, let other):
         // A user's storage is being reset.
         gate.wait()
         _ = other.takeOutcome(resolution)
-      case .found, .discarded, .gone, nil:
-        return Tree.change { garbage in provider.dropUnclosed(instance, &garbage) }
+      case .found, .discarded, .gone:
+        Tree.change { garbage in provider.dropUnclosed(instance, &garbage) }
+        return true
       }
     }
+  }
+}
+
+extension Node {
+  /// Notifies the watchers of everything that a provider's instance is served as. Under the tree lock.
+  fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
+    notifyWatchersHereAndAbove(of: provider.keyID)
+    for alias in provider.aliases { notifyWatchers(ofInstanceOf: alias) }
   }
 }

@@ -1,11 +1,24 @@
 /// What one outermost `obtain` shares under the lifetime `.graph`, among everything that it makes asynchronously.
 final class AsyncGraph: @unchecked Sendable {
-  // Unchecked: `shares` is guarded by the tree lock.
+  // Unchecked: what is mutable is guarded by the tree lock.
 
+  /// A task that a factory starts without waiting for it can outlive the graph, and keeps this object alive.
   @TaskLocal private static var current: AsyncGraph?
 
   /// By the providers' ids and the hashes of the arguments.
   private var shares: [Graphs.Key: [Share]] = [:]
+  /// Whether the outermost `obtain` has ended.
+  private var hasEnded = false
+
+  /// Ends the graph, and releases what it shares.
+  private func end() {
+    let released = Tree.change { _ in
+      hasEnded = true
+      defer { shares = [:] }
+      return shares
+    }
+    _ = consume released
+  }
 
   /// One instance of the graph.
   final class Share: AsyncKeeper, @unchecked Sendable {
@@ -25,11 +38,12 @@ final class AsyncGraph: @unchecked Sendable {
         if let present {
           garbage.add(present)
           if let instance = present.instance { return .found(instance) }
-          if !present.hasFailed { return .wait(present, try present.enter(call, path)) }
+          if !present.hasFailed { return .wait(present, try present.enterNext(call, path)) }
         }
         let new = AsyncCreation(provider)
+        let number = try new.enterFirst(call, path, after: present)
         creation = new
-        return .make(context, new, new.enterFirst(call, path), predecessor: present)
+        return .make(context, new, number, predecessor: present)
       }
     }
 
@@ -44,8 +58,9 @@ final class AsyncGraph: @unchecked Sendable {
   static func run<Result>(
     anew isNew: Bool = false, _ operation: (AsyncGraph) async throws -> Result
   ) async rethrows -> Result {
-    if !isNew, let current { return try await operation(current) }
+    if !isNew, let current, !Tree.change({ _ in current.hasEnded }) { return try await operation(current) }
     let graph = AsyncGraph()
+    defer { graph.end() }
     return try await $current.withValue(graph) { try await operation(graph) }
   }
 
@@ -61,7 +76,8 @@ final class AsyncGraph: @unchecked Sendable {
       let new = Share(arguments)
       let isAdded = Tree.change { _ in
         guard (shares[key]?.count ?? 0) == compared else { return false }
-        shares[key, default: []].append(new)
+        // After the end, nobody shares it any more.
+        if !hasEnded { shares[key, default: []].append(new) }
         return true
       }
       if isAdded { return new }

@@ -14,6 +14,10 @@ struct Obtaining: Sendable {
     case failed(any Error, unmade: Unmade?)
   }
 
+  /// How often a synchronous factory runs again. If that is not enough, it probably asks with other arguments each
+  /// time.
+  private static var limit: Int { 200 }
+
   /// Looks up, and waits as long as necessary.
   ///
   /// - Returns: An instance of exactly the requested type.
@@ -25,7 +29,7 @@ struct Obtaining: Sendable {
     var triedActors: [any Actor] = []
     // A synchronous factory that needs something asynchronous fails. It runs again once that has been made. What was
     // made is held here, so that it is still there if its lifetime is weak.
-    var made: [(unmade: Unmade, instance: Instance)] = []
+    var made: [(unmade: Unmade, instance: ActorOwned<Instance>)] = []
     do {
       while true {
         let attempt = if let actor { await look(on: actor) } else { look() }
@@ -33,8 +37,11 @@ struct Obtaining: Sendable {
         case .found(let instance): return instance
         case .failed(ProviderFailure.asynchronous(let unmade), _):
           if let instance = try await unmade.obtain() { return try exact(instance, unmade) }
-        case .failed(_, let unmade?) where unmade.isKept && !made.contains { $0.unmade.isSame(as: unmade) }:
-          if let instance = try await obtain(unmade) { made.append((unmade, instance)) }
+        case .failed(let error, let unmade?)
+        where made.count < Self.limit && !made.contains { $0.unmade.isSame(as: unmade) }:
+          if let instance = try await obtain(unmade, after: error) {
+            made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
+          }
         case .failed(let error, _):
           guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
             throw error
@@ -50,9 +57,12 @@ struct Obtaining: Sendable {
 
   /// Gets what a synchronous factory needs.
   ///
+  /// - Parameter failure: How the factory failed without it.
   /// - Throws: What the factory would have thrown if it had got this error.
-  private func obtain(_ unmade: Unmade) async throws -> Instance? {
+  nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
+      // The factory can do without it: it has failed for another reason.
+      if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
       let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)
       throw unmade.askers.reversed().reduce(error) { $1.passOn($0) }
@@ -89,7 +99,11 @@ struct Obtaining: Sendable {
     let outer = resolution.beginObtaining()
     do {
       let instance = try _openExistential(type, do: look)
-      _ = resolution.endObtaining(outer)
+      if let unmade = resolution.endObtaining(outer) {
+        // A factory has done without something that it could have had.
+        let failure = ProviderFailure.asynchronous(unmade)
+        unmade.context.report(failure, unmade.provider, unmade.provider.madeType, nil)
+      }
       return .found(instance)
     } catch { return .failed(error, unmade: resolution.endObtaining(outer)) }
   }

@@ -139,7 +139,7 @@ extension Provider {
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
     // The waiting threads might not be part of the cycle. They look again, and each gets an error whose path begins
     // with what it asked for. If something asynchronous is missing, a thread that looks for `obtain` will get it.
-    conclude(isCycle(error) || needsObtain(error) ? .undecided : .failed(error))
+    conclude(error.isCycle || error.needsObtain ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
   }

@@ -290,7 +290,8 @@ extension Provider {
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    Tree.notifying(.ignored) { node?.showProvided(key) }
+    // A synchronous lookup makes the next instance when it asks for it; an asynchronous provider has nothing now.
+    Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)
     leaveIfEnding(&garbage)

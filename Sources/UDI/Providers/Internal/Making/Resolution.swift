@@ -319,10 +319,14 @@ extension Resolution {
     return unmade
   }
 
-  /// Notes, if `obtain` is looking something up, that only an asynchronous factory can make what was asked for.
+  /// Whether `obtain` looks something up on this thread.
+  var isObtaining: Bool { unsafe obtaining != nil }
+
+  /// Notes that only an asynchronous factory can make what was asked for. If `obtain` is looking something up, and a
+  /// lookup would find the instance afterwards, `obtain` gets it.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unsafe obtaining != nil { unsafe obtaining = .some(unmade) }
+    if isObtaining, unmade.isKept { unsafe obtaining = .some(unmade) }
   }
 }
 

@@ -28,10 +28,18 @@ final class Unmade: @unchecked Sendable {
   /// Gets the instance; makes it if there is none.
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
-  func obtain() async throws -> Instance? {
-    guard var instance = try await provider.instance(for: context, arguments, askers.map(\.key)) else { return nil }
-    for alias in aliases { instance = try alias.serve(instance, arguments?.arguments) }
-    return instance
+  nonisolated(nonsending) func obtain() async throws -> Instance? {
+    guard let instance = try await provider.instance(for: context, arguments, askers.map(\.key)) else { return nil }
+    return aliases.isEmpty ? instance : try await serve(instance, on: aliases[0].conversion.actor)
+  }
+
+  /// Converts an instance on the actor that all conversions of one provider belong to, if they belong to one.
+  private func serve(_ instance: Instance, on actor: isolated (any Actor)?) throws -> Instance {
+    let resolution = PerThread.resolution.object
+    let outer = resolution.actor
+    resolution.actor = actor ?? outer
+    defer { resolution.actor = outer }
+    return try aliases.reduce(instance) { try $1.serve($0, arguments?.arguments) }
   }
 
   /// Whether the instance is kept, so that a synchronous lookup finds it afterwards.

@@ -1,0 +1,487 @@
+import Foundation
+import Testing
+
+@testable import UDI
+
+/// What can happen at the same time as an asynchronous making, and what must not be left behind afterwards.
+@Suite(.timeLimit(.minutes(1))) struct AsyncMakingTests {
+  let context = UDIContext(tag: "context")
+
+  final class Pair: Sendable {
+    let one: any Service, other: any Service
+    init(_ one: any Service, _ other: any Service) { (self.one, self.other) = (one, other) }
+  }
+
+  // MARK: - Graphs
+
+  @Test(arguments: [UDILifetime.unique, .graph, .context]) func theGraphIsOneForAllThatAnObtainMakes(
+    _ lifetime: UDILifetime
+  ) async throws {
+    context.register((any Service).self, lifetime: .graph) {
+      await Task.yield(); return Plain()
+    }
+    context.register(Pair.self, lifetime: lifetime) { context in
+      async let one = context.obtain((any Service).self)
+      async let other = context.obtain((any Service).self)
+      return Pair(try await one, try await other)
+    }
+    let (first, second) = (try await context.obtain(Pair.self), try await context.obtain(Pair.self))
+    #expect(first.one === first.other)
+    #expect((first === second) == (lifetime == .context))
+    if first !== second { #expect(first.one !== second.one) }
+  }
+
+  @Test(arguments: [UDILifetime.unique, .context]) func aTaskThatOutlivesItsFactoryHoldsNothingOfTheGraph(
+    _ lifetime: UDILifetime
+  ) async throws {
+    let (census, go, obtained) = (Census(), Latch(), Latch())
+    let last = Locked<[Made]>([])
+    context.register(Made.self, lifetime: .graph) {
+      await Task.yield(); return Made("graph", census)
+    }
+    context.register((any Service).self, lifetime: lifetime) { context in
+      _ = try await context.obtain(Made.self)
+      Task {
+        await go.wait()
+        for _ in 0..<2 {
+          let one = try? await context.obtain(Made.self)
+          last.withLock { $0 += [one].compactMap { $0 } }
+        }
+        obtained.arrive()
+        try? await Task.sleep(for: .seconds(3600))
+      }
+      return Plain()
+    }
+    let made = try await context.obtain((any Service).self)
+    while census.alive > 0 { await Task.yield() }
+    go.arrive()
+    await obtained.wait()
+    #expect(last.current.count == 2 && last.current[0] !== last.current[1])
+    withExtendedLifetime(made) {}
+  }
+
+  // MARK: - Watchers
+
+  @Test func whoWaitsForAnotherTypeOrBelowGetsItToo() async throws {
+    let child = try context.makeChild(tag: "child")
+    let (begun, release) = (Latch(), Latch())
+    context.register(Plain.self, lifetime: .context) {
+      begun.arrive()
+      await release.wait(); return Plain()
+    }.implements((any Service).self).implements((any Other).self) { $0 }
+    let ((), misuse) = try await MisuseLog.during {
+      async let one = child.linkWhenAvailable((any Service).self)
+      async let other = context.linkWhenAvailable((any Other).self)
+      async let same = child.linkWhenAvailable(Plain.self)
+      async let made = context.obtain(Plain.self)
+      await begun.wait()
+      for _ in 0..<100 { await Task.yield() }
+      release.arrive()
+      let expected = try await made
+      let found = [try await one as AnyObject, try await other, try await same]
+      #expect(found.allSatisfy { $0 === expected })
+    }
+    #expect(misuse.isEmpty, "\(misuse)")
+  }
+
+  @Test func updatesTellOfAReset() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    let made = try await context.obtain((any Service).self)
+    var updates = context.updates(of: (any Service).self).makeAsyncIterator()
+    #expect((await updates.next() ?? nil) === made)
+    context.reset()
+    let next = await updates.next()
+    #expect(next != nil && next! == nil)
+  }
+
+  @Test func obtainReportsNoMisuse() async throws {
+    final class Wants: Sendable {
+      let other: (any Other)?
+      init(other: (any Other)?) { self.other = other }
+    }
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register(Wants.self, lifetime: .context, using: Wants.init(other:))
+    let (wants, misuse) = try await MisuseLog.during { try await context.obtain(Wants.self) }
+    #expect(wants.other != nil && misuse.isEmpty, "\(misuse)")
+  }
+
+  // MARK: - Storages
+
+  /// Has nothing for the next few calls of `load`, as if another task stored something only then.
+  final class Late: UDIStorage {
+    private let kept = Locked<UDIMade?>(nil)
+    let misses = Locked(0)
+    let onStore: @Sendable () -> Void
+    init(onStore: @escaping @Sendable () -> Void = {}) { self.onStore = onStore }
+    func load() -> UDIMade? {
+      let isMiss = misses.withLock { (count: inout Int) in
+        count -= 1; return count >= 0
+      }
+      return isMiss ? nil : kept.withLock { $0 }
+    }
+    func store(_ made: UDIMade) {
+      onStore()
+      kept.withLock { $0 = made }
+    }
+    func reset() { kept.withLock { $0 = nil } }
+  }
+
+  @Test func whatAnotherTaskHasJustStoredIsNotMadeAgain() async throws {
+    let (late, count) = (Late(), Locked(0))
+    context.register((any Service).self, lifetime: UDILifetime("late", storage: .custom { late })) {
+      count.withLock { $0 += 1 }
+      await Task.yield(); return Plain()
+    }
+    let made = try await context.obtain((any Service).self)
+    late.misses.withLock { $0 = 2 }
+    #expect(try await context.obtain((any Service).self) === made)
+    #expect(count.current == 1)
+  }
+
+  @Test(.enabled(if: ProcessInfo.processInfo.environment["LIBDISPATCH_COOPERATIVE_POOL_STRICT"] == nil))
+  func whatIsBeingKeptIsNotMadeAgain() async throws {
+    let (begun, release, count) = (Latch(), Latch(), Locked(0))
+    let first = Locked<Task<any Service, any Error>?>(nil), second = Locked<Task<any Service, any Error>?>(nil)
+    let waits = DispatchSemaphore(value: 0), isFirst = Locked(true)
+    let late = Late {
+      guard
+        isFirst.withLock({ (first: inout Bool) in
+          defer { first = false }; return first
+        })
+      else { return }
+      first.current?.cancel()
+      second.withLock { task in
+        task = Task.detached { [context] in
+          try await Schedule.following({ if $0 == .waits { waits.signal() } }) {
+            try await context.obtain((any Service).self)
+          }
+        }
+      }
+      waits.wait()
+    }
+    context.register((any Service).self, lifetime: UDILifetime("late", storage: .custom { late })) {
+      count.withLock { $0 += 1 }
+      begun.arrive()
+      await release.wait(); return Plain()
+    }
+    first.withLock { $0 = Task.detached { [context] in try await context.obtain((any Service).self) } }
+    await begun.wait()
+    release.arrive()
+    _ = try? await first.current?.value
+    let made = try await second.current?.value
+    #expect(context.link((any Service).self) === made)
+    #expect(count.current == 1)
+  }
+
+  // MARK: - Again and again
+
+  @Test func whoeverAsksWithOtherArgumentsEachTimeGetsAnError() async throws {
+    let runs = Locked(0)
+    context.register((any Other).self, lifetime: .context) { (_, number: Int) in
+      await Task.yield(); return Plain("\(number)")
+    }
+    context.register((any Service).self) { context in
+      let run = runs.withLock { (count: inout Int) in
+        count += 1; return count
+      }
+      if run > 5000 { throw OutOfOrder() }
+      _ = try context.require((any Other).self, with: run)
+      return Plain()
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
+    #expect(error?.cause == .asynchronous)
+  }
+
+  @Test(.misuses(.notMade)) func aLookupThatWentWithoutIsReported() async throws {
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Service).self) { context in
+      _ = context.link((any Other).self)
+      return Plain()
+    }
+    _ = try await context.obtain((any Service).self)
+  }
+
+  @Test func theFactorysOwnErrorStays() async throws {
+    struct Broken: Error {}
+    context.register((any Other).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
+    context.register((any Service).self) { context in
+      _ = context.link((any Other).self)
+      throw OutOfOrder()
+    }
+    context.register((any Loose).self) { context in
+      _ = try context.require((any Other).self)
+      return Plain()
+    }
+    await #expect(throws: OutOfOrder.self) { try await context.obtain((any Service).self) }
+    await #expect(throws: Broken.self) { try await context.obtain((any Loose).self) }
+  }
+
+  @Test func anUnkeptOneDoesNotHideAKeptOne() async throws {
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Alpha).self, lifetime: .unique) {
+      await Task.yield(); return Made()
+    }
+    context.register((any Service).self) { context in
+      let other = context.link((any Other).self)
+      _ = context.link((any Alpha).self)
+      guard other != nil else { throw OutOfOrder() }
+      return Plain()
+    }
+    _ = try await context.obtain((any Service).self)
+  }
+
+  // MARK: - Abandoned creations
+
+  @Test func anAbandonedCreationLeavesNoTrace() async throws {
+    let (begun, release) = (Latch(), Latch())
+    context.register((any Service).self, lifetime: .context) { (_, number: Int) in
+      begun.arrive()
+      await release.wait()
+      return Plain()
+    }
+    let first = Task { try await context.obtain((any Service).self, with: 1) }
+    await begun.wait()
+    first.cancel()
+    _ = try? await first.value
+    let waiting = Latch()
+    let second = Task {
+      try await Schedule.following({ if $0 == .waits { waiting.arrive() } }) {
+        try await context.obtain((any Service).self, with: 1)
+      }
+    }
+    await waiting.wait()
+    second.cancel()
+    _ = try? await second.value
+    release.arrive()
+    func isAtRest() -> Bool {
+      context.change { node, _ in
+        var result = true
+        node.treeLocked.providers.forEach {
+          for cache in $0.provider.caches.all where !cache.isAtRest { result = false }
+        }
+        return result
+      }
+    }
+    for _ in 0..<100_000 where !isAtRest() { await Task.yield() }
+    #expect(isAtRest())
+  }
+
+  @Test(arguments: [false, true]) func anAbandonedCreationThatNeedsItsSuccessor(_ isBegunByAnother: Bool) async throws {
+    let (begun, release, done, runs) = (Latch(), Latch(), Latch(), Locked(0))
+    context.register((any Alpha).self, lifetime: .context) { context in
+      let isFirst = runs.withLock { (count: inout Int) in
+        count += 1; return count == 1
+      }
+      guard isFirst else { return Made() }
+      begun.arrive()
+      await release.wait()
+      defer { done.arrive() }
+      // This task is not cancelled with the factory.
+      return try await Task {
+        _ = try await context.obtain((any Beta).self)
+        return Made()
+      }.value
+    }
+    context.register((any Beta).self, lifetime: .context) { context in
+      _ = try await context.obtain((any Alpha).self)
+      return Made()
+    }
+    let first = Task { try await context.obtain((any Alpha).self) }
+    await begun.wait()
+    first.cancel()
+    _ = try? await first.value
+    var second: Task<any Alpha, any Error>?
+    if isBegunByAnother {
+      let waiting = Latch()
+      second = Task {
+        try await Schedule.following({ if $0 == .waits { waiting.arrive() } }) {
+          try await context.obtain((any Alpha).self)
+        }
+      }
+      await waiting.wait()
+    }
+    release.arrive()
+    await done.wait()
+    _ = try await second?.value
+  }
+
+  // MARK: - Not Sendable
+
+  protocol NotSendable: AnyObject {}
+  final class OnMain: NotSendable {
+    static let strays = Locked(0)
+    let number = 1
+    deinit { if !MainActorCheck.isOnMainActor { Self.strays.withLock { $0 += 1 } } }
+  }
+
+  @MainActor @Test(arguments: [UDILifetime.unique, .weak, .context]) func anotherTypeOnTheMainActor(
+    _ lifetime: UDILifetime
+  ) async throws {
+    context.register(OnMain.self, lifetime: lifetime) {
+      await Task.yield(); return OnMain()
+    }.implements((any NotSendable).self).implements((any NotSendable).self, named: "two") { $0 }
+    let one = try await context.obtain((any NotSendable).self)
+    let two = try await context.obtain((any NotSendable).self, named: "two")
+    #expect((one === two) == (lifetime != .unique))
+  }
+
+  @Test func whatIsNotSendableDiesOnTheMainActor() async throws {
+    await MainActor.run {
+      context.register(OnMain.self, lifetime: .weak) {
+        await Task.yield(); return OnMain()
+      }
+      context.register((any Service).self) { context in
+        _ = try context.require(OnMain.self)
+        return Plain()
+      }
+    }
+    for _ in 0..<20 { _ = try await context.obtain((any Service).self) }
+    await MainActor.run {}
+    #expect(OnMain.strays.current == 0)
+  }
+
+  // MARK: - Attaching and completions
+
+  @Test(arguments: [false, true]) func whatHappensAfterTheFactoryLooksUpToo(_ isAsynchronous: Bool) async throws {
+    let child = try context.makeChild(tag: "child")
+    let below = Plain("below")
+    child.bind(below, as: (any Other).self)
+    let found = Locked<[String]>([])
+    @Sendable func member() -> Member {
+      Member { member in
+        if member.linkInLine((any Other).self) != nil { found.withLock { $0.append("attached") } }
+      }
+    }
+    if isAsynchronous {
+      context.register((any Service).self, lifetime: .context) {
+        await Task.yield(); return member()
+      } onCreate: { context, _ in
+        if context.link((any Other).self) != nil { found.withLock { $0.append("created") } }
+      }
+    } else {
+      context.register((any Service).self, lifetime: .context) {
+        member()
+      } onCreate: { context, _ in
+        if context.link((any Other).self) != nil { found.withLock { $0.append("created") } }
+      }
+    }
+    _ = try await context.obtain((any Service).self)
+    #expect(found.current == [])
+  }
+
+  // MARK: - Cycles
+
+  @Test func theWholePath() async throws {
+    context.register((any Alpha).self, lifetime: .unique) { context in
+      _ = try await context.obtain((any Beta).self)
+      return Made()
+    }
+    context.register((any Beta).self) { context in
+      _ = try context.require((any Gamma).self)
+      return Made()
+    }
+    context.register((any Gamma).self, lifetime: .context) { context in
+      _ = try await context.obtain((any Alpha).self)
+      return Made()
+    }
+    let path = await AsyncCycleTests().cycle { _ = try await context.obtain((any Alpha).self) }
+    #expect(path == ["Alpha", "Beta", "Gamma", "Alpha"])
+  }
+
+  // MARK: - Warm-up
+
+  @Test func warmUpMakesWhatBelongsToAnActorFirst() async throws {
+    for number in 0..<20 {
+      context.register((any Service).self, named: UDIName("\(number)"), lifetime: .context) { context in
+        _ = try context.require((any Other).self)
+        return Plain()
+      }
+    }
+    context.register((any Other).self, lifetime: .context) { @MainActor in Plain() }
+    try await context.warmUp()
+  }
+
+  // MARK: - Stress
+
+  @Test func stress() async throws {
+    let (running, most) = (Locked([0, 0, 0]), Locked([0, 0, 0]))
+    let lifetimes: [UDILifetime] = [
+      .context, .weak, UDILifetime("s", storage: .custom { SharedCreationTests.Strong() }),
+    ]
+    for (number, lifetime) in lifetimes.enumerated() {
+      context.register(Made.self, named: UDIName("\(number)"), lifetime: lifetime) { context in
+        let present = running.withLock { (running: inout [Int]) in
+          running[number] += 1; return running[number]
+        }
+        most.withLock { $0[number] = max($0[number], present) }
+        defer { running.withLock { $0[number] -= 1 } }
+        for _ in 0..<Int.random(in: 0..<20) { await Task.yield() }
+        if number > 0 { _ = try await context.obtain(Made.self, named: UDIName("\(number - 1)")) }
+        if Int.random(in: 0..<5) == 0 { throw OutOfOrder() }
+        return Made()
+      }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<400 {
+        group.addTask {
+          let task = Task {
+            for _ in 0..<20 {
+              do {
+                _ = try await context.obtain(Made.self, named: UDIName("\(Int.random(in: 0..<3))"))
+              } catch is OutOfOrder {}
+            }
+          }
+          if index % 2 == 0 {
+            for _ in 0..<Int.random(in: 0..<50) { await Task.yield() }
+            task.cancel()
+          }
+          do { try await task.value } catch {
+            #expect(error is CancellationError && index % 2 == 0, "\(error)")
+          }
+        }
+      }
+    }
+    #expect(most.current == [1, 1, 1])
+    #expect(running.current == [0, 0, 0])
+  }
+
+  @Test func stressWithResets() async throws {
+    @Sendable func register() {
+      context.register(Made.self, lifetime: .context) { context in
+        for _ in 0..<Int.random(in: 0..<20) { await Task.yield() }
+        return Made()
+      }.implements((any Alpha).self)
+    }
+    register()
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<200 {
+        group.addTask {
+          let task = Task {
+            for _ in 0..<20 {
+              if index % 3 == 0 {
+                _ = try await context.obtain(Made.self)
+              } else {
+                _ = try await context.obtain((any Alpha).self)
+              }
+            }
+          }
+          for _ in 0..<Int.random(in: 0..<50) { await Task.yield() }
+          if index % 5 == 0 { context.reset() }
+          if index % 5 == 1 { register() }
+          if index % 2 == 0 { task.cancel() }
+          do { try await task.value } catch {
+            #expect(error is CancellationError && index % 2 == 0, "\(error)")
+          }
+        }
+      }
+    }
+  }
+}
