@@ -58,7 +58,8 @@ extension AsyncFactory {
             let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: path)
             return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
               var isWanted = true
-              let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak) {
+              let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak)
+              {
                 isWanted = keeper.end(creation, with: $0, self, owner)
               }
               if !isWanted { await close(made, path: owner.change { node, _ in node.fullPath }) }

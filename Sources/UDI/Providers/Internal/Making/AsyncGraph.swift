@@ -71,7 +71,7 @@ final class AsyncGraph: @unchecked Sendable {
     var compared = 0
     while true {
       let candidates = Tree.change { _ in shares[key] ?? [] }
-      if let found = candidates[compared...].first(where: { $0.arguments == arguments }) { return found }
+      if let found = candidates.dropFirst(compared).first(where: { $0.arguments == arguments }) { return found }
       compared = candidates.count
       let new = Share(arguments)
       let isAdded = Tree.change { _ in
