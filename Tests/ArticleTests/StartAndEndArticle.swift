@@ -17,9 +17,9 @@ struct StartAndEndArticle {
     func close() async throws { isOpen.withLock { $0 = false } }
   }
   final class Transaction: Sendable {
-    let isRunning = Mutex(true)
+    static let ended = Mutex(false)
     func run(_ statement: String) async throws {}
-    func end() async { isRunning.withLock { $0 = false } }
+    func end() async { Self.ended.withLock { $0 = true } }
   }
   protocol Mailer: Sendable {}
   struct SMTPMailer: Mailer {
@@ -44,7 +44,6 @@ struct StartAndEndArticle {
     #endif
     try await root.warmUp()
     #expect(root.link((any Mailer).self) != nil)
-    let ended = Mutex<Transaction?>(nil)
     try await root.withScope(tag: "request") { scope in
       scope.register(Transaction.self, lifetime: .context) { context in
         try await context.require((any Database).self).begin()
@@ -53,9 +52,8 @@ struct StartAndEndArticle {
       }
       let transaction = try await scope.obtain(Transaction.self)
       try await transaction.run("…")
-      ended.withLock { $0 = transaction }
     }
-    #expect(ended.withLock { $0?.isRunning.withLock { $0 } } == false)
+    #expect(Transaction.ended.withLock { $0 })
     try await root.close()
     #expect((database as? PostgresDatabase)?.isOpen.withLock { $0 } == false)
     #expect(root.link((any Mailer).self) == nil)

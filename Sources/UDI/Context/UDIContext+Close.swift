@@ -18,8 +18,9 @@ extension UDIContext {
   ///
   /// As soon as this method is called, nothing is added to these contexts any more, and nothing is made in them. What
   /// is being made on another thread at that moment is waited for, and then closed. What has been made is found until
-  /// it has been closed; resets are ignored meanwhile. Afterwards the contexts are closed: a lookup that begins there is a miss or an error that says
-  /// so, and every attempt to register, bind or set up something there is ignored and reported, or throws.
+  /// it has been closed; resets are ignored meanwhile. Afterwards the contexts are closed: a lookup that begins there
+  /// is a miss or an error that says so, and every attempt to register, bind or set up something there is ignored and
+  /// reported, or throws.
   ///
   /// Closing is not cancelled with the task that calls this method. If several tasks call it, all of them wait for the
   /// same end, and all get the same error. Once the context is closed, this method returns at once. It also returns at

@@ -70,9 +70,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case notConvertible(from: String)
     /// The context that the object is attached to is gone.
     case contextGone
-    /// The context where the lookup begins, or the one whose provider would have to make the dependency, is closed or is
-    /// being closed. The associated value contains the tags of all contexts from the root down to it, both included. (A
-    /// closed context is a root.)
+    /// The context where the lookup begins, or the one whose provider would have to make the dependency, is closed or
+    /// is being closed. The associated value contains the tags of all contexts from the root down to it, both included.
+    /// (A closed context is a root.)
     case contextClosed(path: [String])
   }
 

@@ -9,8 +9,8 @@ extension UDIContext {
   ///
   /// If the dependency is there already, it is returned without leaving the caller's actor, as by
   /// ``require(_:named:search:)``. If a synchronous factory requires something that only an asynchronous one can make,
-  /// this makes that first, and then runs the synchronous factory again. For that, what it requires has to be kept. If a
-  /// factory looks up something that belongs to another actor, obtain that first.
+  /// this makes that first, and then runs the synchronous factory again. For that, what it requires has to be kept. If
+  /// a factory looks up something that belongs to another actor, obtain that first.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.

@@ -101,8 +101,8 @@ extension UDIContext {
   // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
   // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is not
-  /// `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is
+  /// not `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -119,8 +119,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is not
-  /// `Sendable`, on the main actor, with a factory that needs no context.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is
+  /// not `Sendable`, on the main actor, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(

@@ -184,8 +184,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not `Sendable`, on
-  /// the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not
+  /// `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -198,8 +198,8 @@ extension UDIContext {
     addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate, onClose)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not `Sendable`, on
-  /// the main actor, with a factory that needs no context.
+  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not
+  /// `Sendable`, on the main actor, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -279,9 +279,9 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
   return ArgumentPack(next(First.self), repeat next((each More).self))
 }
 
-// Swift cannot pass on bare functions with a variable number of parameters, so they are in structs. Their arguments come
-// in an `ArgumentPack`: the program would crash if an asynchronous function got them as a parameter pack and passed them
-// on (Swift 6.3: "freed pointer was not the last allocation").
+// Swift cannot pass on bare functions with a variable number of parameters, so they are in structs. Their arguments
+// come in an `ArgumentPack`: the program would crash if an asynchronous function got them as a parameter pack and
+// passed them on (Swift 6.3: "freed pointer was not the last allocation").
 
 private struct AsyncFactoryFunction<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
   private let function: @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?

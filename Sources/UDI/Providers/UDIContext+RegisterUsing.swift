@@ -62,8 +62,8 @@ extension UDIContext {
   // Only the second form has `@preconcurrency`. The attribute strips `Sendable` from symbols, so if both forms had it,
   // both would have the same symbol.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` if a parameter is not
-  /// `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` if a parameter
+  /// is not `Sendable`, on the main actor.
   @_disfavoredOverload
   @MainActor
   @discardableResult
@@ -82,8 +82,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` for a type that is not
-  /// `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` for a type that
+  /// is not `Sendable`, on the main actor.
   @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult

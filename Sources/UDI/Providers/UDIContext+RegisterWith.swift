@@ -92,8 +92,8 @@ extension UDIContext {
   // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
   // above, for having fewer default arguments. Here, a closure belongs to the main actor.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an argument is
-  /// not `Sendable`, on the main actor.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an
+  /// argument is not `Sendable`, on the main actor.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
@@ -109,8 +109,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an argument is
-  /// not `Sendable`, on the main actor, with a closure that is called afterwards.
+  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an
+  /// argument is not `Sendable`, on the main actor, with a closure that is called afterwards.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(

@@ -1,6 +1,7 @@
 /// Looking up, from an object, dependencies whose making has to be awaited.
 extension UDIObject {
-  /// Looks up a dependency that must be there. If its factory has to make it, this waits; see ``UDIContext/obtain(_:named:search:)``.
+  /// Looks up a dependency that must be there. If its factory has to make it, this waits; see
+  /// ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
   ///   - type: The type it is registered under.

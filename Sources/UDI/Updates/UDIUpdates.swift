@@ -11,8 +11,8 @@
 /// death of an object that is not a ``UDIObject`` is noticed when its binding is next touched.) A consumer that was
 /// busy gets only the latest state, not the states before it.
 ///
-/// The sequence ends when the task is cancelled, or when the context is gone or closed. Neither the sequence nor its iterator keeps the
-/// context or the found dependency alive.
+/// The sequence ends when the task is cancelled, or when the context is gone or closed. Neither the sequence nor its
+/// iterator keeps the context or the found dependency alive.
 ///
 /// Values cannot be told apart. So a value that a factory makes counts as new each time a change causes another lookup.
 ///

@@ -31,8 +31,8 @@
 ///
 /// Asynchronous factories run in tasks. A task that wants an instance that another task is making is entered among the
 /// waiters of the `AsyncCreation`, under the tree lock, together with the asynchronous call that it is part of; so a
-/// circle of calls that wait for one another is found before a task begins to wait. Continuations are resumed, and tasks
-/// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
+/// circle of calls that wait for one another is found before a task begins to wait. Continuations are resumed, and
+/// tasks started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of watchers and of gates are leaves: nothing is locked while one of them is held.
@@ -94,8 +94,8 @@ enum Tree {
   static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // Without `defer`, because the compiler sometimes makes that a function of its own: this takes 5 % more instructions
-    // to make an instance that is kept.
+    // Without `defer`, because the compiler sometimes makes that a function of its own: this takes 5 % more
+    // instructions to make an instance that is kept.
     var garbage = Garbage()
     lock.lock()
     do {

@@ -27,8 +27,8 @@ struct Garbage {
     mainActorObjects?.append(object)
   }
 
-  // Always inlined: the compiler then sees that most changes drop nothing. Otherwise the benchmark "the same by a scope:
-  // register 3, make 3, link 2, end it" would take longer.
+  // Always inlined: the compiler then sees that most changes drop nothing. Otherwise the benchmark "the same by a
+  // scope: register 3, make 3, link 2, end it" would take longer.
   @inline(__always)
   mutating func release() {
     first = nil

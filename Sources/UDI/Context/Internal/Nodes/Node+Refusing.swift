@@ -1,5 +1,5 @@
-/// What a context refuses once it is being closed. Everything here runs under the tree lock; what is reported is reported
-/// after the lock has been given back.
+/// What a context refuses once it is being closed. Everything here runs under the tree lock; what is reported is
+/// reported after the lock has been given back.
 extension Node {
   /// Refuses an entry, because the context is being closed, is closed, or is inert. Only an inert context does this
   /// silently.

@@ -1,5 +1,5 @@
-/// The closure that `register` or `provide` was given as `onClose`, and what it has to be called with: what the provider
-/// has made, or was given, and its context has not closed yet.
+/// The closure that `register` or `provide` was given as `onClose`, and what it has to be called with: what the
+/// provider has made, or was given, and its context has not closed yet.
 final class Closer: @unchecked Sendable {
   // Unchecked: `body` is written only in `deinit`; the tree lock guards everything else.
 

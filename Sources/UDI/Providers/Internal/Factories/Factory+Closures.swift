@@ -1,9 +1,9 @@
 /// Makes factories, which do not know any types, from the typed closures that the verbs are given.
 extension Factory {
-  // Some parameters are `__shared` here and in `FactoryFunction`, whose initialisers are inlined, and `consuming` in the
-  // initialiser that this calls. So a factory's closure is retained once and not three times: the benchmark "register 16
-  // in a new context, each" would otherwise take a seventh longer. The compiler (Swift 6.3) crashes if the parameters are
-  // `borrowing`.
+  // Some parameters are `__shared` here and in `FactoryFunction`, whose initialisers are inlined, and `consuming` in
+  // the initialiser that this calls. So a factory's closure is retained once and not three times: the benchmark
+  // "register 16 in a new context, each" would otherwise take a seventh longer. The compiler (Swift 6.3) crashes if the
+  // parameters are `borrowing`.
 
   /// A factory that needs no context.
   ///

@@ -77,7 +77,8 @@ final class AsyncCreation: @unchecked Sendable {
   func cancel(closing path: [String]) async {
     let task = Tree.change { _ in
       closedPath = path
-      // If the task has not been noted yet, it finds this before it calls the factory, or is cancelled when it is noted.
+      // If the task has not been noted yet, it finds this before it calls the factory, or is cancelled when it is
+      // noted.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
@@ -192,8 +193,8 @@ final class AsyncCreation: @unchecked Sendable {
   /// back. Nil if there would be none. Under the tree lock.
   func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
     guard let call, let last = call.content?.creation else { return nil }
-    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation, the
-    // keys of what it makes while it waits, and the index of the creation that it waits for.
+    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation,
+    // the keys of what it makes while it waits, and the index of the creation that it waits for.
     var found = [(creation: last, keys: call.path + path, awaited: -1)]
     var known: Set = [ObjectIdentifier(last)]
     var next = 0

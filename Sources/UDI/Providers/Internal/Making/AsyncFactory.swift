@@ -31,8 +31,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   /// Returns what is kept. Nothing is made, so this is a miss if there is nothing.
   ///
-  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is part of the making of what it
-  ///   asks for.
+  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is part of the making of what
+  ///   it asks for.
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
     var creation: AsyncCreation?

@@ -98,12 +98,12 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  /// Prepares for a task that will wait. Whoever ends the creation looks for tasks only if there is a gate, and uses the
-  /// creation again if there is none. Under the tree lock.
+  /// Prepares for a task that will wait. Whoever ends the creation looks for tasks only if there is a gate, and uses
+  /// the creation again if there is none. Under the tree lock.
   func expectTask() { if gate == nil { gate = Gate() } }
 
-  /// Waits, without blocking a thread, until the creation has ended. Call `expectTask` first, while the creation is known
-  /// to be the right one. Do not call this under a lock.
+  /// Waits, without blocking a thread, until the creation has ended. Call `expectTask` first, while the creation is
+  /// known to be the right one. Do not call this under a lock.
   func waitForEnd() async {
     await withCheckedContinuation { continuation in
       let isOver = Tree.change { _ in
