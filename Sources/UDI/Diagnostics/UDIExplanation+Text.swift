@@ -80,7 +80,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .notConvertible(let made):
       "\(key) is served by the provider of \(made), but what that provider made does not conform to it."
     case .contextClosed(let path):
-      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there any more."
+      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there any "
+        + "more."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
