@@ -91,11 +91,17 @@ final class SharedCreation: @unchecked Sendable {
   func end(_ outcome: @autoclosure () -> Outcome) -> Bool {
     hasEnded = true
     guard let gate else { return true }
-    self.outcome = outcome()
+    pass(outcome(), gate)
+    return false
+  }
+
+  // A function of its own, so that the compiler inlines `end` into making.
+  @inline(never)
+  private func pass(_ outcome: Outcome, _ gate: Gate) {
+    self.outcome = outcome
     gate.open()
     for task in tasks { Tree.resume(task) }
     tasks = []
-    return false
   }
 
   /// Prepares for a task that will wait. Whoever ends the creation looks for tasks only if there is a gate, and uses
