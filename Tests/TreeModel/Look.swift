@@ -1,4 +1,3 @@
-import Synchronization
 import UDI
 
 /// What a factory has found through the context that it was given.
@@ -14,17 +13,5 @@ struct Look {
     self.key = key
     self.search = search
     found = context.link(key, search)
-  }
-}
-
-/// What factories have found since this was last taken.
-final class Looks: Sendable {
-  private let all = Mutex<[Look]>([])
-  func note(_ look: Look) { all.withLock { $0.append(look) } }
-  func take() -> [Look] {
-    all.withLock { all in
-      defer { all = [] }
-      return all
-    }
   }
 }

@@ -59,12 +59,15 @@ extension UDIContext {
     }
   }
 
-  func register(_ key: Int, _ lifetime: UDILifetime, _ make: @escaping @Sendable (UDIContext) -> Numbered) {
+  func register(
+    _ key: Int, _ lifetime: UDILifetime, _ make: @escaping @Sendable (UDIContext) -> Numbered,
+    onClose: (@Sendable (Int?) throws -> Void)?
+  ) {
     let name = names[key % 3]
     switch key / 3 {
-    case 0: register((any First).self, named: name, lifetime: lifetime) { make($0) }
-    case 1: register((any Second).self, named: name, lifetime: lifetime) { make($0) }
-    default: register((any Third).self, named: name, lifetime: lifetime) { make($0) }
+    case 0: register((any First).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
+    case 1: register((any Second).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
+    default: register((any Third).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
     }
   }
 
@@ -123,6 +126,13 @@ extension NumberedMember {
     default: unbind((any Third).self, named: names[key % 3])
     }
   }
+}
+
+private func closer<Dependency>(
+  _ close: (@Sendable (Int?) throws -> Void)?
+) -> (@Sendable (Dependency) async throws -> Void)? {
+  guard let close else { return nil }
+  return { try close(number($0)) }
 }
 
 private func number(_ dependency: Any?) -> Int? { (dependency as? any Third)?.number }

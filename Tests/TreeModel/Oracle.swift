@@ -22,6 +22,7 @@ struct Oracle {
   struct Context {
     var parent: Int?
     let isScope: Bool
+    var isClosed = false
     var children: [Int] = []
     /// By key number.
     var bindings: [Binding?]
@@ -37,6 +38,10 @@ struct Oracle {
   private(set) var contexts: [Int: Context] = [:]
   private(set) var liveObjects: Set<Int> = []
   private var nextSerial = 0
+  /// What providers with closers have made, by the providers' numbers, in the order in which it was made.
+  private var unclosed: [Int] = []
+  /// The misuse that has to be reported.
+  var reports: [UDIMisuse.Kind: Int] = [:]
 
   init(keyCount: Int) { self.keyCount = keyCount }
 
@@ -64,7 +69,10 @@ struct Oracle {
   /// Forgets contexts that are gone.
   mutating func discard(_ ids: [Int]) {
     remove(ids[0])
-    for id in ids { contexts[id] = nil }
+    for id in ids {
+      reset(id)
+      contexts[id] = nil
+    }
   }
 
   /// A context and everything below it, breadth-first.
@@ -96,6 +104,7 @@ struct Oracle {
   }
 
   mutating func bind(_ object: Int, _ key: Int, in context: Int, binder: Int?, isMulti: Bool) {
+    guard accepts(context) else { return }
     if !isMulti {
       for id in contexts.keys where contexts[id]!.bindings[key]?.object == object { contexts[id]!.bindings[key] = nil }
     }
@@ -124,13 +133,54 @@ struct Oracle {
   // MARK: Providers
 
   mutating func register(_ id: Int, _ key: Int, in context: Int) {
+    guard accepts(context) else { return }
+    drop(contexts[context]!.providers[key])
     contexts[context]!.providers[key] = Provider(id: id, serial: nextSerial)
     nextSerial += 1
   }
 
   mutating func unregister(_ key: Int, in context: Int) {
     contexts[context]!.bindings[key] = nil
+    drop(contexts[context]!.providers[key])
     contexts[context]!.providers[key] = nil
+  }
+
+  /// Drops what a context's providers have made.
+  mutating func reset(_ context: Int) { contexts[context]!.providers.forEach { drop($0) } }
+
+  private mutating func drop(_ provider: Provider?) {
+    guard let provider, let index = unclosed.firstIndex(of: provider.id) else { return }
+    unclosed.remove(at: index)
+    reports[.unclosed, default: 0] += 1
+  }
+
+  // MARK: Closing
+
+  /// Notes that a provider with a closer has made something.
+  mutating func make(_ provider: Int) { unclosed.append(provider) }
+
+  /// Closes a context and everything below it.
+  ///
+  /// - Returns: The providers whose instances are closed, in the order in which that happens.
+  mutating func close(_ id: Int) -> [Int] {
+    let branch = branch(id)
+    remove(id)
+    var closed: [Int] = []
+    for id in branch.reversed() {
+      let providers = contexts[id]!.providers.compactMap(\.?.id)
+      closed += unclosed.reversed().filter(providers.contains)
+      unclosed.removeAll(where: providers.contains)
+      addContext(id, isScope: contexts[id]!.isScope, below: nil)
+      contexts[id]!.isClosed = true
+    }
+    return closed
+  }
+
+  /// Whether something can be added to a context. If not, that is reported.
+  private mutating func accepts(_ context: Int) -> Bool {
+    if !contexts[context]!.isClosed { return true }
+    reports[.contextClosed, default: 0] += 1
+    return false
   }
 
   // MARK: Lookups

@@ -8,20 +8,28 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   /// Where the decisions come from.
   package private(set) var random: Source
   private let maximumSize: Int
-  private var oracle = Oracle(keyCount: 9)
+  var oracle = Oracle(keyCount: 9)
 
-  private var contexts: [Int: UDIContext] = [:]
-  private var contextIDs: [Int] = []
+  var contexts: [Int: UDIContext] = [:]
+  private(set) var contextIDs: [Int] = []
   private var members: [Int: NumberedMember] = [:]
   private var plains: [Int: Numbered] = [:]
   private var objectIDs: [Int] = []
   private var attachedTo: [Int: Int] = [:]
   private var farewells: [Int: Farewell] = [:]
-  private let looks = Looks()
+  private let looks = Notes<Look>()
+  /// What providers with closers have made, and what has been closed, by the providers' numbers.
+  private let made = Notes<Int>()
+  let closed = Notes<Int>()
+  private let reports = Notes<UDIMisuse.Kind>()
+  /// What a change did that it should not have done.
+  var complaint: String?
   private var nextID = 0
   /// How many lookups found something, and how many found nothing.
   package private(set) var hits = 0
   package private(set) var misses = 0
+  /// How many instances were closed.
+  package internal(set) var closings = 0
 
   package init(_ source: Source, maximumSize: Int) {
     random = source
@@ -36,8 +44,12 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let id = nextID
     nextID += 1
     if let parent {
-      contexts[id] =
-        try? isScope ? contexts[parent]!.makeScope(tag: "\(id)") : contexts[parent]!.makeChild(tag: "\(id)")
+      let child = try? isScope ? contexts[parent]!.makeScope(tag: "\(id)") : contexts[parent]!.makeChild(tag: "\(id)")
+      if isClosed(parent) {
+        if child != nil { complaint = "the closed context has a child" }
+        return "refuse to make \(id) below \(parent)"
+      }
+      contexts[id] = child
     } else {
       contexts[id] = UDIContext(tag: "\(id)")
     }
@@ -63,6 +75,18 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   /// Makes one random change, and returns a description of it.
   package mutating func step() -> String {
+    noteMade()
+    let reports = reports
+    let operation = withReporter(UDIReporter { reports.note($0.kind) }) { change() }
+    let found = reports.take().reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    if found != oracle.reports { complaint = "reports of \(found), not \(oracle.reports)" }
+    oracle.reports = [:]
+    return operation
+  }
+
+  mutating func noteMade() { for provider in made.take() { oracle.make(provider) } }
+
+  private mutating func change() -> String {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
     switch Int.random(in: 0..<112, using: &random) {
     case 0..<14 where contextIDs.count < maximumSize:
@@ -71,11 +95,12 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       return makeContext(below: isRoot ? nil : context, isScope: isScope)
     case 14..<26:
       let target = pick(contextIDs)
-      if oracle.ancestors(target).contains(context) {
+      if isClosed(target) || isClosed(context) || oracle.ancestors(target).contains(context) {
         do {
           try contexts[target]!.addChild(contexts[context]!)
-          return "the cycle \(context) below \(target) was not refused"
-        } catch { return "refuse \(context) below \(target)" }
+          complaint = "that was not refused"
+        } catch {}
+        return "refuse \(context) below \(target)"
       }
       try? contexts[target]!.addChild(contexts[context]!)
       oracle.move(context, below: target)
@@ -114,9 +139,12 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       contexts[context]!.unregister(key)
       oracle.unregister(key, in: context)
       return "unregister \(key) in \(context)"
-    case 108..<112:
+    case 108..<110:
+      return close(context)
+    case 110..<112:
       // Changes what is kept, but not what a lookup finds.
       contexts[context]!.reset()
+      oracle.reset(context)
       return "reset \(context)"
     case 80..<90 where objectIDs.count > 3:
       let object = objectIDs.remove(at: Int.random(in: objectIDs.indices, using: &random))
@@ -136,36 +164,53 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private mutating func register(_ key: Int, in context: Int) -> String {
     let id = nextID
     nextID += 1
-    let lifetime = pick([UDILifetime.unique, .graph, .weak, .context])
+    let choice = Int.random(in: 0..<8, using: &random)
+    let lifetime = [UDILifetime.unique, .unique, .graph, .weak, .weak, .context, .context, .context][choice]
+    let hasCloser = choice > 5
     // Takes the tree lock in its `deinit`, but links nothing: a link might make another instance, and so on.
     weak let place = contexts[context]
     // Under a lower number, so that no factory ever needs itself.
     let needed = key > 0 && Bool.random(using: &random) ? Int.random(in: 0..<key, using: &random) : nil
     let search = pick([nil, nil] + UDISearch.allCases)
-    let looks = looks
-    contexts[context]!.register(key, lifetime) { context in
+    let (looks, made, closed) = (looks, made, closed)
+    let make: @Sendable (UDIContext) -> Numbered = { context in
       if let needed { looks.note(Look(from: context, needed, search)) }
+      if hasCloser { made.note(id) }
       return Numbered(id, farewell: { _ = place?.parent })
     }
+    let close: @Sendable (Int?) throws -> Void = { number in
+      closed.note(number ?? -1)
+      if Broken.isThrown(closing: id) { throw Broken(provider: id) }
+    }
+    contexts[context]!.register(key, lifetime, make, onClose: hasCloser ? close : nil)
     oracle.register(id, key, in: context)
     let look = needed.map { ", which looks for \($0), \(search.map { "\($0)" } ?? "no search")" } ?? ""
-    return "register \(id) under \(key) in \(context), \(lifetime)\(look)"
+    return "register \(id) under \(key) in \(context), \(lifetime)\(hasCloser ? " with a closer" : "")\(look)"
   }
 
   private mutating func discard(_ context: Int) -> String {
     let branch = oracle.branch(context)
-    guard branch.count < contextIDs.count, branch.count < 30 else { return "nothing" }
+    guard canSpare(branch) else { return "nothing" }
+    contexts[context]!.removeFromParent()
+    discard(branch)
+    return "discard \(branch)"
+  }
+
+  /// Whether the tree is still of use without some contexts.
+  func canSpare(_ ids: [Int]) -> Bool {
+    ids.count < 30 && contextIDs.contains { !isClosed($0) && !ids.contains($0) }
+  }
+
+  mutating func discard(_ branch: [Int]) {
     // An attached object holds its context, so release such objects first.
     for (member, place) in attachedTo where branch.contains(place) {
       members[member]!.attachedContext = nil
       attachedTo[member] = nil
       oracle.attach(member, toNothing: true)
     }
-    contexts[context]!.removeFromParent()
     for id in branch { contexts[id] = nil }
     contextIDs.removeAll { branch.contains($0) }
     oracle.discard(branch)
-    return "discard \(branch)"
   }
 
   private mutating func bindInContext(_ object: Int, _ key: Int, _ context: Int, isMulti: Bool) {
@@ -235,8 +280,11 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       weak let member = members[object]
       weak let plain = plains[object]
       return {
-        if let member { context?.bind(member, key, isMulti: isMulti) }
-        if let plain { context?.bind(plain, key, isMulti: isMulti) }
+        // A closed context that the run has discarded might still be there, and report this.
+        withReporter(.silent) {
+          if let member { context?.bind(member, key, isMulti: isMulti) }
+          if let plain { context?.bind(plain, key, isMulti: isMulti) }
+        }
       }
     }
   }
@@ -249,7 +297,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     case .remove(let context):
       if oracle.contexts[context] != nil { oracle.remove(context) }
     case .bind(let object, let key, let context, let isMulti):
-      guard oracle.contexts[context] != nil, oracle.liveObjects.contains(object) else { return }
+      guard oracle.contexts[context]?.isClosed == false, oracle.liveObjects.contains(object) else { return }
       oracle.bind(object, key, in: context, binder: nil, isMulti: isMulti)
     }
   }
@@ -258,6 +306,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   /// Compares some lookups, and from time to time all lookups; returns a description of what differs.
   package mutating func difference(afterStep step: Int) -> String? {
+    if let complaint { return complaint }
     if step % 4_000 == 3_999, let difference = completeDifference() { return difference }
     let context = pick(contextIDs)
     let (key, search) = (Int.random(in: 0..<9, using: &random), pick(UDISearch.allCases))
