@@ -9,20 +9,22 @@ import UDI
 ///     Edges key-miss      the same where the lookup finds nothing
 ///     Edges stack KIB     recursions without end on a stack of that size are errors
 ///     Edges other-queue   in another queue's `sync` the first thread is on the main actor, and no other thread is
+///     Edges close         a context can be closed in a `catch` clause and again after it
 ///     Edges weak-value    stops, and says that a value cannot be held weakly
 @main
 struct Edges {
-  static func main() {
+  static func main() async {
     switch CommandLine.arguments.dropFirst().first {
     case "thread-key": checkThreadKey()
     case "key-below": checkKeyIsMadeForLookups(isBelow: true)
     case "key-miss": checkKeyIsMadeForLookups(isBelow: false)
     case "stack": checkStack(kibibytes: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 512)
     case "other-queue": checkOtherQueue()
+    case "close": await checkClosing()
     case "weak-value":
       var dictionary = WeakValueDictionary<Int, any Sendable>()
       dictionary[1] = "a value"
-    default: fail("usage: Edges thread-key | key-below | key-miss | stack KIB | other-queue | weak-value")
+    default: fail("usage: Edges thread-key | key-below | key-miss | stack KIB | other-queue | close | weak-value")
     }
   }
 
@@ -36,6 +38,27 @@ struct Edges {
     let group = DispatchGroup()
     queue.async(group: group) { check(context.link(Int.self) == nil, "another thread is not") }
     group.wait()
+  }
+
+  /// Programs that own a tree are written like this. The compiler (Swift 6.3) crashes on it in release builds if
+  /// `close` names the type of its error.
+  static func checkClosing() async {
+    @Sendable func run(_ root: UDIContext, _ server: @Sendable () async throws -> Void) async throws {
+      do {
+        try await root.warmUp()
+        try await server()
+      } catch is CancellationError where Task.isCancelled {
+        // The program was told to stop.
+      } catch {
+        do { try await root.close() } catch { print("not everything was closed: \(error)") }
+        throw error
+      }
+      try await root.close()
+    }
+    let root = UDIContext(tag: "root")
+    root.provide(1)
+    do { try await run(root) {} } catch { fail("\(error)") }
+    check(root.link(Int.self) == nil, "the context is closed")
   }
 
   /// Not an assertion, because some of these builds leave assertions out.

@@ -30,12 +30,19 @@ extension UDIContext {
   /// Do not block the thread of a factory until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
   ///
-  /// - Throws: What `onClose` closures threw, all together.
+  /// - Throws: ``UDICloseError``, with everything that `onClose` closures threw.
   /// - Complexity: O(contexts below and what they have), apart from what the closures do.
-  nonisolated(nonsending) public func close() async throws(UDICloseError) {
-    guard let (closing, isNew) = beginClosing() else { return }
+  // The error's type is not part of the signature: the compiler (Swift 6.3) crashes on optimised code that closes a
+  // context in a `catch` clause and again after it, if the type is. `Edges` contains such code.
+  nonisolated(nonsending) public func close() async throws {
+    if let error = await closeCollectingErrors() { throw error }
+  }
+
+  /// Does the same as `close`, but returns the error.
+  nonisolated(nonsending) func closeCollectingErrors() async -> UDICloseError? {
+    guard let (closing, isNew) = beginClosing() else { return nil }
     let waits = closing.mayBeAwaitedHere()
     if isNew { closing.start() }
-    if waits, let error = await closing.waitForEnd() { throw error }
+    return waits ? await closing.waitForEnd() : nil
   }
 }

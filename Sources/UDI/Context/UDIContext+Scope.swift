@@ -50,10 +50,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, search: search)
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
-      if !scope.closeAtOnce() { await scope.closeReporting() }
+      if !scope.closeAtOnce() { await scope.closeCollectingErrors()?.report() }
       throw error
     }
-    if !scope.closeAtOnce() { await scope.closeReporting() }
+    if !scope.closeAtOnce() { await scope.closeCollectingErrors()?.report() }
     return result
   }
 
@@ -104,11 +104,6 @@ extension UDIContext {
       node.treeLocked.state = .closed
     }
     return scope
-  }
-
-  /// Closes this scope, and reports what goes wrong.
-  nonisolated(nonsending) private func closeReporting() async {
-    do throws(UDICloseError) { try await close() } catch { error.report() }
   }
 
   private static let lastNumber = Atomic<UInt>(1)

@@ -17,7 +17,7 @@ import UDI
   /// Closes a context in a task of its own.
   private func closing(_ context: UDIContext) -> Task<UDICloseError?, Never> {
     Task {
-      do throws(UDICloseError) { try await context.close() } catch { return error }
+      do { try await context.close() } catch { return error as? UDICloseError }
       return nil
     }
   }
