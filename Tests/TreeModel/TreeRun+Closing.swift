@@ -40,8 +40,10 @@ extension TreeRun {
   private func waitForClose(_ context: UDIContext) -> [Int] {
     let (failed, isDone) = (Notes<Int>(), DispatchSemaphore(value: 0))
     Task {
-      do throws(UDICloseError) { try await context.close() } catch {
-        for failure in error.failures { failed.note((failure.error as? Broken)?.provider ?? -1) }
+      do { try await context.close() } catch {
+        for failure in (error as? UDICloseError)?.failures ?? [] {
+          failed.note((failure.error as? Broken)?.provider ?? -1)
+        }
       }
       isDone.signal()
     }

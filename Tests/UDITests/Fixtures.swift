@@ -1,4 +1,5 @@
 import Synchronization
+import Testing
 import UDI
 
 protocol Service: AnyObject, Sendable {}
@@ -47,4 +48,19 @@ final class Tally: Sendable {
 /// The line of an explanation that gives the cause.
 func firstLine(of explanation: UDIExplanation) -> String {
   String(explanation.description.prefix { $0 != "\n" })
+}
+
+/// Silences the reporter, for tests in which lookups find nothing on purpose.
+struct SilentReporter: TestTrait, SuiteTrait, TestScoping {
+  let isRecursive = true
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await withReporter(.silent) { try await function() }
+  }
+}
+
+extension Trait where Self == SilentReporter {
+  static var silent: SilentReporter { SilentReporter() }
 }

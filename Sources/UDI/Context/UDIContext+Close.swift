@@ -32,9 +32,9 @@ extension UDIContext {
   ///
   /// - Throws: ``UDICloseError``, with everything that `onClose` closures threw.
   /// - Complexity: O(contexts below and what they have), apart from what the closures do.
-  // The error's type is not part of the signature: the compiler (Swift 6.3) crashes on optimised code that closes a
-  // context in a `catch` clause and again after it, if the type is. `Edges` contains such code.
   nonisolated(nonsending) public func close() async throws {
+    // The error's type is not part of the signature: the compiler (Swift 6.3) crashes on optimised code that closes a
+    // context in a `catch` clause and again after it, if the type is. `Edges` contains such code.
     if let error = await closeCollectingErrors() { throw error }
   }
 

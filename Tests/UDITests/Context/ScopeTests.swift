@@ -42,7 +42,7 @@ private protocol Domestic: AnyObject {}
 }
 
 /// Nobody outside sees into a scope.
-@MainActor @Suite struct ScopeTests {
+@MainActor @Suite(.silent) struct ScopeTests {
   /// A way to ask for a dependency.
   struct Way: CustomTestStringConvertible {
     /// The name in `API/UDI.txt`.
