@@ -36,13 +36,16 @@ struct Obtaining: Sendable {
         switch attempt {
         case .found(let instance): return instance
         case .failed(ProviderFailure.asynchronous(let unmade), _):
+          // What was asked for has an asynchronous factory.
           if let instance = try await unmade.obtain() { return try exact(instance, unmade) }
         case .failed(let error, let unmade?)
         where made.count < Self.limit && !made.contains { $0.unmade.isSame(as: unmade) }:
+          // A synchronous factory on the way needs something asynchronous.
           if let instance = try await obtain(unmade, after: error) {
             made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
           }
         case .failed(let error, _):
+          // Something on the way might belong to another actor.
           guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
             throw error
           }
