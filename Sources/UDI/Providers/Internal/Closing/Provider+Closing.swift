@@ -61,8 +61,8 @@ extension Provider {
       """
       \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
       \(count == 1 ? "was" : "were") let go of without having been closed. Await `close()` on the context before it \
-      is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` closes \
-      its scope, the synchronous one does not.
+      is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
+      closes its scope, the synchronous one does not.
       """
     }
   }
