@@ -12,9 +12,8 @@ extension UDIContext {
   /// as what it needs has been made. Then come those with synchronous factories, so that they find all of this: first
   /// those that belong to an actor, because other factories cannot wait for that actor. Scopes count as contexts below.
   ///
-  /// If something cannot be made, everything else is made all the same. An instance that nobody has dropped can be
-  /// looked up from then on, so a program that warms up its root when it starts does not fail later for want of a
-  /// dependency.
+  /// If something cannot be made, everything else is made all the same. What takes arguments, what is made at every
+  /// link, and what nobody has registered is not checked.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), besides the making.
