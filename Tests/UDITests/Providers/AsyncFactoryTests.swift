@@ -46,7 +46,7 @@ func untilCancelled() async throws {
   throw CancellationError()
 }
 
-@Suite(.timeLimit(.minutes(2)), .silent) struct AsyncFactoryTests {
+@Suite(.unlessItHangs, .silent) struct AsyncFactoryTests {
   let context = UDIContext(tag: "context")
 
   /// Runs an operation, and counts at the latch each time that a task begins to wait.

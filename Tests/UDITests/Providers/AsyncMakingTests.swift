@@ -4,7 +4,7 @@ import Testing
 @testable import UDI
 
 /// What can happen at the same time as an asynchronous making, and what must not be left behind afterwards.
-@Suite(.timeLimit(.minutes(2)), .silent) struct AsyncMakingTests {
+@Suite(.unlessItHangs, .silent) struct AsyncMakingTests {
   let context = UDIContext(tag: "context")
 
   final class Pair: Sendable {

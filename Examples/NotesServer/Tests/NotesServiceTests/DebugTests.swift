@@ -8,7 +8,7 @@ import UDI
 @testable import NotesService
 
 /// The page that shows the tree, and its requests to the server.
-@Suite(.timeLimit(.minutes(1))) struct DebugTests {
+@Suite(.timeLimit(.minutes(10))) struct DebugTests {
   /// What the page reads.
   private struct View: Decodable {
     struct Counts: Decodable { let contexts, bindings, providers: Int }

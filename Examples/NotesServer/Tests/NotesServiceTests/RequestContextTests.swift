@@ -9,7 +9,7 @@ import UDI
 private struct Broken: Error {}
 
 /// What belongs to a request is in a context of its own, and goes with it.
-@Suite(.timeLimit(.minutes(1))) struct RequestContextTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestContextTests {
   @Test func eachRequestHasItsOwnUnitOfWork() async throws {
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }

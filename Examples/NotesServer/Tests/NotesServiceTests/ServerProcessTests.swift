@@ -8,7 +8,7 @@ import Testing
 @testable import NotesService
 
 /// A server in a process of its own, from its start to its end.
-@Suite(.timeLimit(.minutes(2))) struct ServerProcessTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerProcessTests {
   @Test(arguments: WiringUnderTest.allCases)
   func answersWhatItHasAcceptedWhenItIsToStop(_ wiring: WiringUnderTest) async throws {
     try await withTemporaryFolder { folder in

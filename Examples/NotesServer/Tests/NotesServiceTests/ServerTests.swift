@@ -11,7 +11,7 @@ import UDI
 @testable import NotesService
 
 /// The service on a real socket.
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerTests {
   @Test func servesManyAtOnce() async throws {
     let root = makeRoot()
     try await withService(.ahc(), in: root) { client in

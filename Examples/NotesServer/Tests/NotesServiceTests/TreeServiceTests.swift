@@ -7,7 +7,7 @@ import UDI
 @testable import NotesService
 
 /// The tree and the server as one service.
-@Suite(.timeLimit(.minutes(1))) struct TreeServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct TreeServiceTests {
   private struct Broken: Error {}
   private final class Index: Sendable {}
 
