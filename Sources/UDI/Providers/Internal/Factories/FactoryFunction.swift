@@ -17,7 +17,7 @@ struct FactoryFunction {
   /// The number of words that the function returns, if it returns a reference to a class instance or nil; otherwise 0.
   private let words: UInt8
 
-  // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first two
+  // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first three
   // structs are generic over the instance's type. If they were generic over the result's type, which is an optional,
   // each registration would look up the metadata of that optional, and the benchmark
   // "register 16 in a new context, each" would take a tenth longer.
@@ -27,6 +27,9 @@ struct FactoryFunction {
   }
   private struct MakingInContext<Dependency> {
     let function: @isolated(any) (UDIContext) throws -> Dependency?
+  }
+  private struct MakingAnywhere<Dependency> {
+    let function: (UDIContext) throws -> Dependency?
   }
   private struct Returning<Result> {
     let function: () throws -> Result
@@ -53,7 +56,7 @@ struct FactoryFunction {
   }
 
   init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
-    function = unsafe unsafeBitCast(ReturningInContext(function: make), to: Returning<Void>.self)
+    function = unsafe unsafeBitCast(MakingAnywhere(function: make), to: Returning<Void>.self)
     takesContext = true
     words = Self.words(of: Dependency.self)
   }
@@ -62,7 +65,7 @@ struct FactoryFunction {
   init<Dependency, First, each More>(
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
-    let make = IsolatedFunction(make).isolationErased
+    let make = IsolatedFactory(make).isolationErased
     let write: Write = { context, arguments, memory in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
       let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)

@@ -130,21 +130,39 @@ struct Isolation: Sendable {
 // captures. The compiler refuses to convert the one into the other, because it could no longer enforce the isolation.
 // Here, `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same way.
 
-/// A factory with arguments, or an initialiser with parameters. The function is cast inside a struct, because Swift
-/// would wrap a bare function before casting it.
-@usableFromInline
-struct IsolatedFunction<Result, each Parameter> {
-  private let function: @isolated(any) (repeat each Parameter) throws -> Result
+/// An initialiser. The function is cast inside a struct, because Swift would wrap a bare function before casting it.
+///
+/// Its parameters are spelled as they are in `register(using:)`. With one pack for all of them, the compiler would wrap
+/// the function twice to rearrange them, and each registration would take 144 bytes more.
+struct IsolatedInitialiser<Result, First, each More> {
+  private let function: @isolated(any) (First, repeat each More) throws -> Result
 
   private struct Plain {
-    let function: (repeat each Parameter) throws -> Result
+    let function: (First, repeat each More) throws -> Result
   }
 
-  @usableFromInline
-  init(_ function: @escaping @isolated(any) (repeat each Parameter) throws -> Result) { self.function = function }
+  init(_ function: @escaping @isolated(any) (First, repeat each More) throws -> Result) { self.function = function }
 
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
-  @usableFromInline var isolationErased: (repeat each Parameter) throws -> Result {
+  var isolationErased: (First, repeat each More) throws -> Result {
+    unsafe unsafeBitCast(self, to: Plain.self).function
+  }
+}
+
+/// A factory that takes arguments.
+struct IsolatedFactory<Result, First, each More> {
+  private let function: @isolated(any) (UDIContext, First, repeat each More) throws -> Result
+
+  private struct Plain {
+    let function: (UDIContext, First, repeat each More) throws -> Result
+  }
+
+  init(_ function: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Result) {
+    self.function = function
+  }
+
+  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
+  var isolationErased: (UDIContext, First, repeat each More) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }
