@@ -18,6 +18,7 @@ extension UDISnapshot: CustomStringConvertible {
         case .context: line.level > deepestIndent ? "(\(line.level)) ▸" : "▸"
         case .binding, .deadBinding: "  •"
         case .provider: "  ◦"
+        case .override: "  ▪"
         case .moreEntries, .moreContexts: "  …"
         }
       return "\(indent)\(mark) \(line.text)"
@@ -25,7 +26,7 @@ extension UDISnapshot: CustomStringConvertible {
   }
 
   /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"): contexts as boxes, bindings as
-  /// rounded boxes on dotted lines, providers as slanted boxes.
+  /// rounded boxes on dotted lines, providers as slanted boxes, overrides as double boxes.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
@@ -48,6 +49,7 @@ extension UDISnapshot: CustomStringConvertible {
         case .binding: ("-.-", "([\(text)])")
         case .deadBinding: ("-.-", "([\(text)]):::dead")
         case .provider: ("---", "[/\(text)/]")
+        case .override: ("---", "[[\(text)]]")
         case .moreEntries: ("---", "[\(text)]:::more")
         case .moreContexts, .context: ("-->", "[\(text)]:::more")
         }
@@ -70,8 +72,8 @@ extension UDISnapshot: CustomStringConvertible {
 
 extension UDISnapshot {
   private enum LineKind {
-    case context, binding, deadBinding, provider
-    /// How many more bindings and providers a context has than are shown.
+    case context, binding, deadBinding, provider, override
+    /// How many more bindings, providers and overrides a context has than are shown.
     case moreEntries
     /// How many more children a context has than are shown.
     case moreContexts
@@ -104,11 +106,13 @@ extension UDISnapshot {
       lines.append(line)
       guard line.kind == .context else { continue }
       let (index, level) = (line.context, line.level)
-      let bindings = contexts[index].bindings.prefix(width)
-      let providers = contexts[index].providers.prefix(width - bindings.count)
-      lines += bindings.map { ($0.className == nil ? .deadBinding : .binding, $0.description, index, level) }
-      lines += providers.map { (.provider, $0.description, index, level) }
-      let omitted = contexts[index].bindings.count + contexts[index].providers.count - bindings.count - providers.count
+      let context = contexts[index]
+      let entries: [Line] =
+        context.overrides.map { (.override, $0.description, index, level) }
+        + context.bindings.map { ($0.className == nil ? .deadBinding : .binding, $0.description, index, level) }
+        + context.providers.map { (.provider, $0.description, index, level) }
+      lines += entries.prefix(width)
+      let omitted = entries.count - width
       if omitted > 0 { lines.append((.moreEntries, "\(omitted) more bindings and providers", index, level)) }
 
       let shown = level + 1 < depth ? children[index].prefix(width) : []

@@ -48,8 +48,10 @@ import UDI
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
       {"contexts": [
-        {"tag": "a", "parent": 7, "isScope": false, "bindings": [], "providers": []},
-        {"tag": "b", "parent": 1, "isScope": true, "bindings": [], "providers": []}
+        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "isSetUpPending": false,
+         "overrides": [], "bindings": [], "providers": []},
+        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "isSetUpPending": true,
+         "overrides": [], "bindings": [], "providers": []}
       ]}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))
@@ -90,6 +92,47 @@ import UDI
     let held = context.link((any Beta).self, named: "n")
     #expect(context.snapshot().contexts[0].providers[1].isMade)
     withExtendedLifetime(held) {}
+  }
+
+  @Test func aContextSaysWhatItsLookupsWouldDo() throws {
+    let root = UDIContext(tag: "root")
+    try root.makeChild(tag: "child", search: .local).setUp { $0.register((any Alpha).self) { Made() } }
+    root.register((any Beta).self) { (_, number: Int, text: String) in Made() }
+    var contexts = root.snapshot().contexts
+    #expect(contexts.map(\.search) == [.lineage, .local])
+    #expect(contexts.map(\.isSetUpPending) == [false, true])
+    #expect(contexts[0].providers.first?.argumentTypes == ["Swift.Int", "Swift.String"])
+    _ = root.link((any Alpha).self)
+    contexts = root.snapshot().contexts
+    #expect(contexts.map(\.isSetUpPending) == [false, false])
+    #expect(contexts[1].providers.map(\.className) == [nil])
+  }
+
+  @Test func aProviderSaysWhatItKeeps() {
+    let context = UDIContext(tag: "context")
+    context.register((any Alpha).self, lifetime: .context) { Made() }
+    #expect(context.snapshot().contexts[0].providers.first?.className == nil)
+    _ = context.link((any Alpha).self)
+    #expect(context.snapshot().contexts[0].providers.first?.className == "Made")
+  }
+
+  @Test func overridesAreListedFirst() {
+    let context = UDIContext(tag: "context")
+    let plain = Plain()
+    context.bind(plain, as: (any Service).self)
+    let override = Override(
+      (any Service).self, named: nil, with: Plain(), isSendable: true, in: context, #fileID, #line)
+    let snapshot = context.snapshot()
+    #expect(snapshot.contexts[0].overrides.map(\.className) == ["Plain"])
+    #expect(
+      snapshot.description == """
+        ▸ context
+          ▪ UDITests.Service: Plain, put there by a test
+          • UDITests.Service: Plain
+        """)
+    #expect(snapshot.mermaid().contains("[[\"UDITests.Service: Plain, put there by a test\"]]"))
+    override.end()
+    #expect(context.snapshot().contexts[0].overrides.isEmpty)
   }
 
   @Test("What does not fit is counted: 10,000 contexts in a few lines")

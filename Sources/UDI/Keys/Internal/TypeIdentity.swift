@@ -24,10 +24,12 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   }
   private let knownMembership = Atomic<Membership>(.unknown)
   /// `String(reflecting:)` of the type. It is not stored here, because the runtime stores the text already.
-  // The cast is valid because an `ObjectIdentifier` of a metatype consists of the metatype. `_typeName` returns the
-  // same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all conformances in the
-  // program for a custom description of the metatype, and a metatype cannot have one.
-  var text: String { _typeName(unsafe unsafeBitCast(metatype, to: Any.Type.self), qualified: true) }
+  // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all
+  // conformances in the program for a custom description of the metatype, and a metatype cannot have one.
+  var text: String { _typeName(firstType, qualified: true) }
+  /// The type that `metatype` identifies.
+  // The cast is valid because an `ObjectIdentifier` of a metatype consists of the metatype.
+  var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }
 
   /// Whether a class conforms to `UDIObject`, once that has been found out.
   enum Membership: UInt8, AtomicRepresentable {

@@ -1,0 +1,30 @@
+extension UDIContext {
+  /// Explains what a lookup would find, for a program that knows the key only by its texts, as snapshots give them.
+  ///
+  /// In contrast to ``explain(_:named:search:)``, this leaves the tree as it is: set-up blocks that have not run yet
+  /// stay so.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
+  ///   - name: The description of the name; nil if there is none.
+  ///   - search: The direction of the lookup; by default this context's search.
+  /// - Returns: Nil if nothing in this context's tree is registered under that key.
+  /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
+  package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
+    let keys = change { node, _ in
+      var keys: [ObjectIdentifier: KeyIdentity] = [:]
+      func add(_ entry: Entry) { keys[ObjectIdentifier(entry.key)] = entry.key }
+      for (node, _) in BreadthFirst(node.root) {
+        node.treeLocked.bindings.forEachEntry { add($0.binding) }
+        node.treeLocked.providers.forEach { add($0.provider) }
+        node.treeLocked.extras?.overrides.forEach(add)
+      }
+      return keys.values
+    }
+    // The description of a name is the user's code, so it does not run under the lock.
+    guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
+    var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
+    defer { survey.release() }
+    return survey.explanation(survey.cause(key.type.firstType, .mainActor, []))
+  }
+}
