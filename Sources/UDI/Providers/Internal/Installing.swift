@@ -1,25 +1,25 @@
-/// A module that is installed in a context, or is about to be.
+/// A module that is installed in a context, or is being installed.
 ///
-/// No value is compared, and nothing is released, under a lock. A module that is not `Sendable` is never held. Among
-/// such modules, only class instances are compared, and only on the main actor: modules are compared only by a thread
-/// that installs a module of the same type.
+/// `install` uses this to recognise a module that is installed already. Values are compared, and objects are released,
+/// only while no lock is held. A module that is not `Sendable` is never held. Such modules are compared only if they
+/// are class instances, and only on the main actor: a thread compares modules only with one that it installs itself.
 final class InstalledModule: @unchecked Sendable {
-  // Unchecked: `creation` is guarded by the tree lock. A value is held only if it is `Sendable`.
+  // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier
   private weak let instance: AnyObject?
   let value: AnyHashable?
-  /// Whether all modules of the type are the same.
+  /// Whether all modules of this type are equal, because the type has no stored properties.
   private let isAnyOfType: Bool
-  /// What other threads wait for while one installs it.
+  /// While a thread installs the module, what other threads wait for.
   fileprivate var creation: SharedCreation?
 
   /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
-  /// - Returns: Nil if the module cannot be the same as any other.
+  /// - Returns: Nil if the module cannot be recognised later, so that it is installed each time.
   init?<Module: UDIModule>(_ module: Module, isSendable: Bool, _ creation: SharedCreation) {
     type = ObjectIdentifier(Swift.type(of: module))
     self.creation = creation
-    // Classes are checked first, because a class can also be `Hashable`: a weak reference is enough to recognise an
-    // instance, whereas a value has to be held.
+    // Classes are checked first, because a class can also be `Hashable`. To recognise a class instance, a weak
+    // reference is enough; a value has to be held.
     if Swift.type(of: module as Any) is AnyClass {
       (instance, value, isAnyOfType) = (module as AnyObject, nil, false)
     } else if isSendable, let hashable = module as? any Hashable {
@@ -31,15 +31,16 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether a module of the same type, which the caller holds, is the same as this one. Under the tree lock, so it
-  /// never compares values, whose `==` is user code.
+  /// Whether this and a module of the same type, which the caller holds, are the same. This is called under the tree
+  /// lock, so it does not compare values, whose `==` is user code.
   fileprivate func isSame(as new: InstalledModule, _ garbage: inout Garbage) -> Bool {
     guard let instance else { return isAnyOfType && new.isAnyOfType }
     garbage.add(instance)
     return instance === new.instance
   }
 
-  /// Whether the module was an instance that has died: no module can be the same as that. Under the tree lock.
+  /// Whether the module was a class instance that has been released, so that no other module can be the same. Call this
+  /// under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard value == nil, !isAnyOfType else { return false }
     guard let instance else { return true }
@@ -48,12 +49,12 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module; the context's default lifetime when the thread's outermost `install` began;
-/// and the default lifetime that is now in force for the module.
+/// A thread that is installing a module, with two default lifetimes: the context's own, at the time when the thread's
+/// outermost `install` began; and the one that is now in force for the module.
 typealias Installation = (thread: Resolution, standard: UDILifetime?, lifetime: UDILifetime?)
 
 extension UDIContext {
-  /// Lets a module register what it offers, unless the same module is installed already.
+  /// Calls the module's `register`, unless the same module is installed already.
   ///
   /// - Parameter isSendable: Whether the compiler knows the module to be `Sendable`.
   func install(_ module: any UDIModule, isSendable: Bool) {
@@ -80,19 +81,20 @@ extension UDIContext {
     }
   }
 
-  /// Records that this thread installs a module, or waits until another thread has installed the same one.
+  /// Records that this thread installs a module. If another thread is installing the same module, waits until it has
+  /// done so.
   ///
-  /// - Returns: False if the same module is installed already, or if this thread is in the middle of installing it.
+  /// - Returns: False if the same module is installed already, or if this thread is already installing it.
   private func begin(_ new: InstalledModule, _ thread: Resolution) -> Bool {
     var compared: [InstalledModule] = []
     while true {
-      // Either the same module, or the modules whose values have to be compared. If there is neither, the new module
-      // has been recorded.
+      // This finds either the same module, or modules whose values must be compared with the new one's. If it finds
+      // neither, it records the new module.
       let (same, values) = change { node, garbage -> (InstalledModule?, [InstalledModule]) in
         let extras = node.treeLocked.ensureExtras()
         let others = extras.modules.filter { $0.type == new.type }
         if let same = others.first(where: { $0.isSame(as: new, &garbage) }) { return (same, []) }
-        // Values are compared by the user's `==`, so not under the lock.
+        // Comparing values calls the user's `==`, so it must not happen under the lock.
         let values = others.filter { other in
           new.value != nil && other.value != nil && !compared.contains { $0 === other }
         }
@@ -113,7 +115,7 @@ extension UDIContext {
     }
   }
 
-  /// Waits until another thread has installed a module. Does not wait if the thread would wait for ever.
+  /// Waits until another thread has installed a module, unless this thread would wait for ever.
   private func wait(for module: InstalledModule, _ thread: Resolution) {
     let waiting = Tree.change { _ -> (gate: Gate, creation: SharedCreation)? in
       guard let creation = module.creation, let gate = try? creation.prepareToWait(Unretained(thread)) else {
@@ -130,7 +132,7 @@ extension UDIContext {
 // MARK: - Under the tree lock
 
 extension Node {
-  /// Begins to install a module on a thread.
+  /// Records that a thread begins to install a module.
   fileprivate func beginInstalling(_ thread: Resolution) {
     let extras = treeLocked.ensureExtras()
     let outermost = extras.installations.first { $0.thread === thread }
@@ -138,7 +140,7 @@ extension Node {
     extras.installations.append((thread, standard: standard, lifetime: standard))
   }
 
-  /// Ends what `beginInstalling` began.
+  /// Removes the record that `beginInstalling` has added.
   fileprivate func endInstalling(_ thread: Resolution, _ garbage: inout Garbage) {
     let extras = treeLocked.ensureExtras()
     guard let index = extras.installations.lastIndex(where: { $0.thread === thread }) else { return }

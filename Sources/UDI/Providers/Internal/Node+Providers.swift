@@ -1,8 +1,9 @@
-/// A context's providers. Everything here runs under the tree lock.
+/// A context's providers. Everything here is called under the tree lock.
 extension Node {
-  /// Registers a provider. Removes a provider that was registered under the same key, with everything that it made.
+  /// Registers a provider. If another one is registered under the same key, removes it, and drops the instances that it
+  /// keeps.
   ///
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
@@ -40,9 +41,9 @@ extension Node {
     return retire(old, &garbage)
   }
 
-  /// Removes a provider.
+  /// Removes a provider, and drops the instances that it keeps.
   ///
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return [] }
     treeLocked.providers.remove(provider.keyID)
@@ -50,7 +51,7 @@ extension Node {
     return retire(provider, &garbage)
   }
 
-  /// Ends a provider that is no longer in the table, together with its aliases.
+  /// Makes a provider, which has been taken out of the table, leave its context together with its aliases.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
     garbage.add(provider)
@@ -62,36 +63,39 @@ extension Node {
     return storages
   }
 
-  /// The provider under a key.
+  /// The provider that is registered under a key.
   func provider(_ key: UInt64) -> Provider? {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
-  /// Makes the slot show what one of the providers keeps, unless something is bound: a binding takes precedence.
+  /// Makes the slot refer to an instance that a provider keeps. A binding takes precedence: if there is one, nothing
+  /// changes.
   func show(_ entry: InstanceEntry) {
     guard treeLocked.bindings.heldCount == 0 || heldBinding(entry.key) == nil else { return }
     setEntry(entry, forKey: entry.keyID)
   }
 
-  /// Makes the slot for a key show what the provider has, unless something is bound: a binding takes precedence.
+  /// Makes the slot for a key refer to the provider, or to the instance that it keeps. A binding takes precedence: if
+  /// there is one, nothing changes.
   func showProvided(_ key: KeyIdentity) {
     guard heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id)
   }
 
-  /// Drops what the providers of a context have made, because the context is ending. The providers have already been
-  /// taken out of the context.
+  /// Drops the instances that a context's providers keep, because the context is ending. The providers have already
+  /// been taken out of the context.
   ///
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     providers.changeEach { element in
-      // This comes first, so that slots that are about to disappear are not corrected.
+      // The references to the node are cleared first, so that `leave` does not correct slots that are about to
+      // disappear.
       element.provider.node = nil
       element.provider.shown?.node = nil
-      // If nobody else holds the provider, its instance is released with it. Otherwise most contexts would need memory
-      // for their garbage, and the benchmark "the same by a scope: register 3, make 3, link 2, end it" would take
-      // longer.
+      // If nobody else holds the provider, its instance is released together with the provider. Putting both into the
+      // garbage would make most contexts allocate memory for it, and the benchmark "the same by a scope: register 3,
+      // make 3, link 2, end it" would take longer.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       storages += element.provider.leave(&garbage)
       for alias in element.provider.takeAliases() { garbage.add(alias) }
@@ -99,7 +103,7 @@ extension Node {
     return storages
   }
 
-  /// Whether somebody besides the context holds one of its providers, for example as a `UDIRegistration`.
+  /// Whether somebody besides the context holds a provider, for example through a `UDIRegistration`.
   var hasProvidersHeldElsewhere: Bool {
     var result = false
     treeLocked.providers.changeEach { result = result || !isKnownUniquelyReferenced(&$0.provider) }

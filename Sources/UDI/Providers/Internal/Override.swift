@@ -1,12 +1,13 @@
-/// What a context answers under a key, whatever else it has. For `UDITesting`.
+/// Makes a context answer with a given value under a key, whatever else the context has. For `UDITesting`.
 ///
-/// What is bound, registered and made under the key in the meantime is kept as usual, and is found again when the
-/// override ends. If there are several overrides, the one that began last counts; they may end in any order.
+/// Other dependencies can be bound, registered and made under the key in the meantime. They are kept as usual, and
+/// lookups find them again when the override ends. If there are several overrides for a key, the one that began last
+/// counts. They may end in any order.
 package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
 
-  /// Makes the context answer with a value instead of what it has, until `end()` is called.
+  /// Begins the override, which lasts until `end()` is called.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
@@ -40,11 +41,11 @@ package final class Override: Sendable {
   }
 }
 
-/// What an override answers, as an entry.
+/// The entry for an override's value.
 final class Substitute: InstanceEntry, @unchecked Sendable {
-  // Unchecked: it adds a constant.
+  // Unchecked: this class adds a constant.
 
-  /// Held here, because an entry does not hold its provider.
+  /// Held strongly, because an entry itself does not hold its provider.
   private let provider: Provider
 
   fileprivate init(_ instance: Instance, _ provider: Provider) {
@@ -56,19 +57,21 @@ final class Substitute: InstanceEntry, @unchecked Sendable {
 }
 
 extension Node {
-  /// The override that is in force for a key. Under the tree lock.
+  /// The override in force for a key; nil if there is none. Call this under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? treeLocked.extras?.overrides.last { $0.keyID == key } : nil
   }
 
-  /// The serial number of what this node has under a key; a new one if there is nothing. Under the tree lock.
+  /// The serial number of the context's binding or provider under a key; a new number if it has neither. Call this
+  /// under the tree lock.
   fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
     if let present = heldBinding(key) ?? provider(key.id) { return present.serial }
     defer { treeLocked.nextSerial &+= 1 }
     return treeLocked.nextSerial
   }
 
-  /// Makes the slot for a key show what this node has; a binding takes precedence over a provider. Under the tree lock.
+  /// Makes the slot for a key refer to the context's binding; without one, to the provider or the instance that it
+  /// keeps. Call this under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

@@ -1,20 +1,22 @@
-/// The closure that `register` or `provide` was given as `onClose`, and what it has to be called with: what the
-/// provider has made, or was given, and its context has not closed yet.
+/// The closure that `register` or `provide` was given as `onClose`, and the instances that it has yet to be called
+/// with: those that the provider has made, or was given, and that have not been closed.
 final class Closer: @unchecked Sendable {
   // Unchecked: `body` is written only in `deinit`; the tree lock guards everything else.
 
-  /// The closure without its types. It goes to the actor that it belongs to by itself.
+  /// The closure, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = @Sendable (Instance) async throws -> Void
 
   /// Not nil before `deinit`.
   private var body: Body?
-  /// The actor on which the closure has to be released, because it might hold something that is not `Sendable`.
+  /// The actor on which the closure has to be released, because it might hold objects that are not `Sendable`.
   private let actor: (any Actor)?
-  /// Whether the provider gives an instance that `provide` was given. There is only that one, and a reset keeps it.
+  /// Whether the provider serves an instance that `provide` was given. It never makes another, and a reset keeps the
+  /// one it has.
   let isOfProvided: Bool
-  /// What has to be closed, in the order in which it was made.
+  /// The instances that have to be closed, in the order in which they were made.
   var unclosed: [Unclosed] = []
-  /// Whether the context is being closed. What leaves the provider from now on is closed, or has been closed.
+  /// Whether the context is being closed. From then on, `close()` calls the closer, so instances that leave the
+  /// provider are not reported as unclosed.
   var isClosing = false
 
   /// - Parameter reach: Where the instances may be used.
@@ -33,7 +35,7 @@ final class Closer: @unchecked Sendable {
 }
 
 extension Closer {
-  /// A closer of something that is `Sendable`.
+  /// Makes a closer for a `Sendable` dependency.
   static func of<Dependency: Sendable>(
     _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false
   ) -> Closer? {
@@ -44,7 +46,7 @@ extension Closer {
     return Closer(body, close.isolation, .anywhere, isOfProvided: isOfProvided)
   }
 
-  /// A closer of something that need not be `Sendable`, so it runs on the main actor.
+  /// Makes a closer for a dependency that need not be `Sendable`. The closure runs on the main actor.
   ///
   /// - Precondition: The closure belongs to no actor other than the main actor.
   @MainActor
@@ -64,8 +66,8 @@ extension Closer {
     let close: @isolated(any) (Dependency) async throws -> Void
   }
 
-  /// The same closure as one of the main actor. An asynchronous function is called in the same way whatever its
-  /// isolation, because it goes to its actor by itself.
+  /// The same closure, typed as a main-actor closure. The cast is safe because an asynchronous function is called in
+  /// the same way whatever its isolation: it moves to its actor by itself.
   private struct OnMainActor<Dependency> {
     let close: @MainActor (Dependency) async throws -> Void
 
@@ -75,12 +77,13 @@ extension Closer {
 
 /// An instance that its context has to close.
 final class Unclosed: @unchecked Sendable {
-  // Unchecked: what is mutable is written only in `deinit`.
+  // Unchecked: the only mutable property is written only in `deinit`.
 
   /// Not nil before `deinit`.
   private var content: Instance?
   private let reach: Reach
-  /// Its place in the order in which the instances that have to be closed were made, in all contexts.
+  /// The instance's number. Instances that have to be closed are numbered in the order in which they were made, in all
+  /// contexts together.
   let sequence: UInt64
 
   init(_ instance: Instance, _ reach: Reach, sequence: UInt64) {

@@ -1,34 +1,35 @@
-/// One run of `close()`: ends a context and all contexts below it.
+/// One run of `close()`, which ends a context and all contexts below it.
 ///
-/// Under one section of the tree lock, all of these contexts are marked as being closed. From then on, nothing is added
-/// to them and nothing new is made in them. The rest happens in a task of its own, which is not cancelled when a caller
-/// is. The task waits for what is being made, then calls the closers one after the other with no lock held, and then
-/// ends the contexts.
+/// First, under a single hold of the tree lock, the run marks all of these contexts as being closed. From then on,
+/// nothing is added to them and nothing new is made in them. The rest happens in a task of its own, which goes on even
+/// if the caller of `close()` is cancelled. The task waits for instances that are still being made, then calls the
+/// closers one after the other with no lock held, and then ends the contexts.
 final class Closing: @unchecked Sendable {
-  // Unchecked: the tree lock guards everything that is mutable, except that only the task uses `failures`.
+  // Unchecked: only the run's task uses `failures`; the tree lock guards all other mutable properties.
 
-  /// The contexts, breadth-first. They are held until they are closed.
+  /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// What is being made, stored or set up in the contexts.
+  /// Shared creations that were under way in the contexts when the run began, including set-up blocks and users'
+  /// storages that were storing an instance.
   var creations: [SharedCreation] = []
-  /// What asynchronous factories are making for the contexts, each with the path of its context.
+  /// Asynchronous creations that were under way for the contexts, each with the path of its context.
   var asyncCreations: [(creation: AsyncCreation, path: [String])] = []
   /// The providers with closers, each with the node of its context.
   var providers: [(provider: Provider, node: Node)] = []
-  /// The runs that this one waits for: those of contexts below, which began earlier; and those that one of its closers
-  /// waits for.
+  /// The runs that this one waits for: earlier runs for contexts below, and runs that one of this run's closers waits
+  /// for.
   private var awaited: [Closing] = []
   private var failures: [UDICloseError.Failure] = []
   private var hasEnded = false
-  /// The tasks that wait for the end.
+  /// The tasks that wait until the run has ended.
   private var tasks: [CheckedContinuation<Void, Never>] = []
-  /// Whether nobody waits for the end, so that nobody gets the error.
+  /// Whether nobody waits for the run, so that nobody would get its error.
   private var isUnattended = true
 
-  /// The runs whose closers the present task is part of, the innermost last.
+  /// The runs that have called the closers that the present task is part of, the innermost last.
   @TaskLocal private static var present: [Closing] = []
 
-  /// Marks a context, and all contexts below it, as being closed. Called under the tree lock.
+  /// Begins a run: marks a context, and all contexts below it, as being closed. Call this under the tree lock.
   init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
@@ -47,8 +48,9 @@ final class Closing: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Whether the present task may wait for the end. It may not if it is part of a closer or of an asynchronous factory
-  /// that has to end before the end can come. If the task may wait, it is expected to.
+  /// Whether the present task may wait for the run. It may not if it is part of a closer or an asynchronous factory
+  /// that the run itself waits for. If this returns true, the caller has to wait: the run counts on somebody getting
+  /// its error.
   func mayBeAwaitedHere() -> Bool {
     let (present, call) = (Self.present, AsyncCall.current)
     return Tree.change { _ in
@@ -68,9 +70,9 @@ final class Closing: @unchecked Sendable {
     }
   }
 
-  /// Waits for the end.
+  /// Waits until the run has ended.
   ///
-  /// - Returns: What went wrong.
+  /// - Returns: The error, if closers have failed.
   func waitForEnd() async -> UDICloseError? {
     await withCheckedContinuation { continuation in
       let isOver = Tree.change { _ in
@@ -84,7 +86,7 @@ final class Closing: @unchecked Sendable {
     return error
   }
 
-  /// What went wrong. Call this only after the end.
+  /// The error, if closers have failed. Use this only after the run has ended.
   private var error: UDICloseError? { failures.isEmpty ? nil : UDICloseError(failures: failures) }
 
   // MARK: - The task
@@ -100,7 +102,7 @@ final class Closing: @unchecked Sendable {
     end()
   }
 
-  /// Calls one closer, and drops what it has closed.
+  /// Calls one closer, and drops the instance that it has closed.
   private func take(_ step: Step) async {
     let closer = step.closer
     do {
@@ -112,8 +114,9 @@ final class Closing: @unchecked Sendable {
     step.drop()
   }
 
-  /// Ends the contexts, those above before those below, so that each is a root when it ends. A change in the middle of
-  /// a long chain would have to be announced to all contexts above.
+  /// Ends the contexts, each before those below it. So each context is a root when it ends, and no context above has to
+  /// be told. With the other order, the end of each context in a long chain would have to be announced to all contexts
+  /// above it.
   private func end() {
     for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
     var isUnattended = false
@@ -140,13 +143,13 @@ final class Closing: @unchecked Sendable {
 // MARK: - The order
 
 extension Closing {
-  /// The call of one closer.
+  /// The call of a closer for one instance.
   fileprivate struct Step {
     let context: UDIContext
     let provider: Provider
     let closer: Closer
     let unclosed: Unclosed
-    /// What keeps the instance, if it is not the provider itself.
+    /// The cache that keeps the instance; nil if the provider itself keeps it.
     let cache: InstanceCache?
 
     /// Drops the instance, which has been closed.
@@ -166,8 +169,8 @@ extension Closing {
     }
   }
 
-  /// What has to be closed, the last first: the contexts below before those above, and in each context what was made
-  /// last before what was made earlier. Nothing is made any more.
+  /// The steps in reverse order. Contexts below are closed before those above and, in each context, instances that were
+  /// made later before those made earlier. Nothing new is made any more, so the list is complete.
   private func steps() -> [Step] {
     if Tree.change({ _ in providers.isEmpty }) { return [] }
     let positions = Dictionary(
@@ -187,8 +190,8 @@ extension Closing {
 }
 
 extension Provider {
-  /// What has to be closed, and what keeps each instance, if it is not the provider itself. Do not call this under a
-  /// lock: it asks the user's storages.
+  /// The instances that have to be closed, each with the cache that keeps it; nil if the provider itself keeps it. Do
+  /// not call this under a lock: it calls the user's storages.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
     let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
     if sharing == .custom {
@@ -216,7 +219,7 @@ extension UDICloseError.Failure {
 }
 
 extension UDICloseError {
-  /// Reports the failures, because nobody is there to whom they could be thrown.
+  /// Reports the failures. Call this if nobody waits, so that they cannot be thrown to anybody.
   func report() {
     for failure in failures {
       let message = "An `onClose` threw, and nobody waited for the error: \(failure)"

@@ -1,13 +1,13 @@
-/// How a context ends while somebody holds it. Everything here runs under the tree lock.
+/// How a context is closed while somebody holds it. Everything in the extension of `Node` runs under the tree lock.
 extension Node {
-  /// Whether closing this context takes no time: nothing has to be closed or waited for, and there is nothing below.
+  /// Whether the context can be closed at once: nothing has to be closed or waited for, and it has no children.
   fileprivate var closesAtOnce: Bool {
     !treeLocked.hasClosers && !hasChildren && !treeLocked.state.isEnding && treeLocked.extras?.setUp?.running == nil
   }
 
-  /// Marks the context as being closed: nothing is added to it or made in it from now on.
+  /// Marks the context as being closed. From now on, nothing is added to it and nothing new is made in it.
   ///
-  /// - Parameter closing: Notes what it has to wait for, and what it has to close.
+  /// - Parameter closing: The run, which gets what it has to wait for and the providers with closers.
   func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
     treeLocked.state = .closing
     if let setUp = treeLocked.extras?.setUp {
@@ -28,12 +28,12 @@ extension Node {
     }
   }
 
-  /// The run of `close()` that this context takes part in, if it is being closed.
+  /// The run that closes this context, if there is one.
   fileprivate var closing: Closing? { andAncestors.lazy.compactMap { $0.treeLocked.extras?.closing }.first }
 }
 
 extension Provider {
-  /// What it is making or storing. Under the tree lock.
+  /// The shared creations of this provider that are under way. Call this under the tree lock.
   fileprivate final var creations: [SharedCreation] {
     let own = creation.map { [$0] } ?? []
     return hasCaches ? own + caches.all.flatMap { [$0.creation, $0.custom?.storing].compactMap(\.self) } : own
@@ -41,7 +41,7 @@ extension Provider {
 }
 
 extension Provider {
-  /// What its asynchronous factory is making. Under the tree lock.
+  /// The asynchronous creations of this provider that are under way. Call this under the tree lock.
   fileprivate final var asyncCreations: [AsyncCreation] {
     let own = asyncCreation.map { [$0] } ?? []
     return hasCaches ? own + caches.all.compactMap(\.asyncCreation) : own
@@ -49,9 +49,9 @@ extension Provider {
 }
 
 extension UDIContext {
-  /// Begins to close this context, unless that has begun already.
+  /// Begins to close this context, unless this has happened already.
   ///
-  /// - Returns: What to wait for, and whether the caller has to start it; nil if the context is closed.
+  /// - Returns: The run to wait for, and whether the caller has to start it; nil if the context is closed already.
   func beginClosing() -> (closing: Closing, isNew: Bool)? {
     if closeAtOnce() { return nil }
     return change { node, garbage in
@@ -63,7 +63,7 @@ extension UDIContext {
     }
   }
 
-  /// Closes this context if that takes no time.
+  /// Closes this context if nothing has to be closed or waited for.
   ///
   /// - Returns: Whether the context is closed.
   func closeAtOnce() -> Bool {

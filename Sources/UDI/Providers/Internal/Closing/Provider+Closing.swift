@@ -1,7 +1,7 @@
-/// What a provider with a closer has made, or was given, and nobody has closed yet.
+/// How a provider with a closer keeps track of the instances that have yet to be closed.
 extension Provider {
-  /// Stops the program if the context does not own what the provider makes; then there is nothing that it could close.
-  /// Called under the tree lock, when the provider enters the context.
+  /// Stops the program if the provider has a closer, but the context does not own the provider's instances: the context
+  /// would have none to close. Called under the tree lock, when the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
     guard closer != nil else { return }
@@ -17,14 +17,15 @@ extension Provider {
     }
   }
 
-  /// Notes that an instance was made and has to be closed. An instance that goes into a user's storage is noted there.
+  /// Records that a new instance has to be closed. Does nothing for a user's storage, which records its instances
+  /// itself.
   final func noteUnclosed(_ instance: Instance) {
     Tree.change { _ in
       if let closer, !closer.isOfProvided, sharing == .strong { add(instance, to: closer) }
     }
   }
 
-  /// Notes that an instance that was provided has to be closed. Under the tree lock.
+  /// Records that an instance that `provide` was given has to be closed. Call this under the tree lock.
   final func noteProvided(_ instance: Instance) {
     if let closer { add(instance, to: closer) }
   }
@@ -33,18 +34,18 @@ extension Provider {
     closer.unclosed.append(Unclosed(instance, reach, sequence: Tree.nextUnclosed()))
   }
 
-  /// Drops an instance that was made but is not kept, because the provider was reset or has left its context while the
-  /// factory ran. Under the tree lock.
+  /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
+  /// factory ran. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
     let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
     if let index { garbage.add(closer.unclosed.remove(at: index)) }
-    // What was to go into a user's storage was never noted.
+    // Instances for a user's storage are never in `closer.unclosed`.
     if index != nil || sharing == .custom { garbage.add(unclosedReport(count: 1)) }
     leaveIfEnding(&garbage)
   }
 
-  /// Lets go of what has not been closed, and reports it. Under the tree lock.
+  /// Drops all instances that have not been closed, and reports them. Call this under the tree lock.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func dropUnclosed(_ closer: Closer, isReset: Bool, _ garbage: inout Garbage) {
@@ -54,7 +55,7 @@ extension Provider {
     closer.unclosed = []
   }
 
-  /// The report that instances were let go of without having been closed.
+  /// The report that instances were dropped before they were closed.
   final func unclosedReport(count: Int) -> LateReport {
     let key = key
     return LateReport(.unclosed, at: site) {
@@ -67,8 +68,8 @@ extension Provider {
     }
   }
 
-  /// Leaves a context that is being closed, if the provider neither keeps nor makes anything: nothing more is made
-  /// there. An alias leaves with its target. Under the tree lock.
+  /// Removes the provider from a context that is being closed, as soon as the provider neither keeps nor makes
+  /// anything: no new instance is made there. An alias is removed with its target. Call this under the tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
     guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, asyncCreation == nil, !hasCaches,
       !(self is Alias)
@@ -81,9 +82,9 @@ extension Provider {
 }
 
 extension AsyncFactory {
-  /// Closes an instance that was made although nobody waited for it any more.
+  /// Closes a new instance that nobody waits for any more.
   ///
-  /// - Parameter path: The path of the context that would have owned it.
+  /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {
     do { try await Tree.change({ _ in closer })?.close(instance) } catch {
       UDICloseError(failures: [UDICloseError.Failure(self, path, error)]).report()
@@ -92,7 +93,7 @@ extension AsyncFactory {
 }
 
 extension Tree {
-  /// The number of the next instance that has to be closed. Under the tree lock.
+  /// The next number for an instance that has to be closed. Call this under the tree lock.
   static func nextUnclosed() -> UInt64 {
     unsafe unclosedCount += 1
     return unsafe unclosedCount

@@ -1,9 +1,10 @@
-/// A set of arguments. It distinguishes the instances that one provider has made.
+/// A set of arguments, as a key for the instances that one provider makes from them.
 ///
-/// The arguments' `==` is user code, so it is called with no lock held. The hash is computed once.
+/// Comparing two keys calls the arguments' `==`, which is user code, so do not compare keys under a lock. The hash is
+/// computed once.
 @usableFromInline
 final class ArgumentKey: Equatable, @unchecked Sendable {
-  // Unchecked: the arguments are `Sendable` or used only on the main actor, and they are only compared. `values` is
+  // Unchecked: the arguments are only compared, and are either `Sendable` or used only on the main actor. `values` is
   // written only in `init` and `deinit`.
   @exclusivity(unchecked) private var values: [any Hashable]
   /// Whether the arguments might not be `Sendable`, so that they have to be released on the main actor.
@@ -31,12 +32,12 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return unsafe left.values.elementsEqual(right.values) { areEqual($0, $1) }
   }
 
-  /// Whether two arguments have the same type and are equal. Does not use `AnyHashable`, which considers 1 and 1.0
+  /// Whether two arguments have the same type and are equal. This does not use `AnyHashable`, to which 1 and 1.0 are
   /// equal.
   private static func areEqual<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
     func isEqual<Right: Hashable>(to right: Right) -> Bool {
-      // A type whose values are not references has no subclasses, so no cast is needed. With a cast by `as?`, the
-      // benchmark ".context with one argument, already made" would take 15 % longer.
+      // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
+      // the benchmark ".context with one argument, already made" would take 15 % longer.
       if Left.self == Right.self, !TypeMetadata(Left.self).holdsReferences {
         return left == (unsafe unsafeBitCast(right, to: Left.self))
       }
@@ -45,7 +46,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return isEqual(to: right)
   }
 
-  // A function of its own, because it looks up the metadata of an optional, which is slow.
+  // A function of its own, because the cast looks up the metadata of an optional, which is slow.
   @inline(never)
   private static func areEqualObjects<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
     guard type(of: left) == type(of: right), let right = right as? Left else { return false }
@@ -56,7 +57,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
-    // Unwraps an `AnyHashable`, because the type of its content is the one that counts.
+    // An `AnyHashable` is unwrapped, because only the type of its content counts.
     if type(of: argument) == AnyHashable.self, let box = argument as? AnyHashable { return box.base as? any Hashable }
     return argument as? any Hashable
   }

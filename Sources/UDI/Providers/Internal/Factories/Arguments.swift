@@ -1,18 +1,18 @@
 /// The arguments of a link. They stay where the caller has put them, usually on its stack, and can be used until the
-/// call that got them returns.
+/// call returns that they were passed to.
 ///
-/// Marked safe, although it is a pointer to a pack, because every use ends before the pack does. A verb creates the
-/// pack and passes the pointer down, and a `Resolution.Frame` keeps the pointer while the factory runs. Code that needs
-/// the arguments for longer makes `KeptArguments` from them.
+/// Marked safe, although this is a pointer to a pack, because every use ends before the pack's lifetime does. A verb
+/// creates the pack and passes the pointer down, and a `Resolution.Frame` keeps the pointer while the factory runs.
+/// Code that needs the arguments for longer copies them into `KeptArguments`.
 @usableFromInline
 @safe
 struct Arguments {
-  /// The beginning of every pack.
+  /// The first property of every pack.
   @usableFromInline
   struct Header {
     /// The type of the pack.
     @usableFromInline let type: any AnyArgumentPack.Type
-    /// Identifies the arguments; set when it is first asked for.
+    /// The arguments as a key, computed when `key(for:)` is first called.
     @usableFromInline var key: ArgumentKey?
 
     @inlinable
@@ -21,10 +21,10 @@ struct Arguments {
 
   @usableFromInline let header: UnsafeMutablePointer<Header>
 
-  /// - Parameter pack: The arguments. The pack must live, and stay at its address, for as long as they are used.
-  // The only pack is `ArgumentPack`. Its first property has the address of the pack itself, because the properties of a
-  // struct are laid out in their order (Type Layout, "Fragile Struct and Tuple Layout", in the Swift repository:
-  // docs/ABI/TypeLayout.rst).
+  /// - Parameter pack: The arguments. The pack must stay alive, and at its address, for as long as the result is used.
+  // The cast to `Header` is correct because `ArgumentPack` is the only pack, and its first property is the header. A
+  // struct's properties are laid out in their order, so the header has the address of the pack itself (Type Layout,
+  // "Fragile Struct and Tuple Layout", in the Swift repository: docs/ABI/TypeLayout.rst).
   @unsafe
   @inlinable
   init<Pack: AnyArgumentPack>(_ pack: UnsafeMutablePointer<Pack>) {
@@ -34,18 +34,18 @@ struct Arguments {
   /// The type of the pack.
   var type: any AnyArgumentPack.Type { unsafe header.pointee.type }
 
-  /// Copies the arguments as the types that a factory wants: unchanged if they have these very types, otherwise cast
-  /// one by one.
+  /// Copies the arguments with the types that a factory takes: unchanged if they have exactly these types, otherwise
+  /// cast one by one.
   ///
-  /// - Throws: `ProviderFailure.arguments` if their number or types do not match.
+  /// - Throws: `ProviderFailure.arguments` if the number or the types do not match.
   @usableFromInline
   func read<Pack: AnyArgumentPack>(as type: Pack.Type) throws -> Pack {
     guard self.type == type else { return try Pack(casting: values) }
     return unsafe pack(type).pointee
   }
 
-  /// Copies the arguments for the completion. They have the right types, because the factory got the same arguments
-  /// before.
+  /// Copies the arguments for the completion. The types match, because the factory has already been given the same
+  /// arguments.
   @usableFromInline
   func readAgain<Pack: AnyArgumentPack>(as type: Pack.Type) -> Pack {
     do { return try read(as: type) } catch { preconditionFailure("the factory has had these arguments already") }
@@ -60,10 +60,10 @@ struct Arguments {
   /// The dynamic types of the arguments.
   var types: [Any.Type] { values.map { Swift.type(of: $0) } }
 
-  /// Identifies the arguments among those for one provider; nil if one of them is not `Hashable`.
+  /// The arguments as a key for one provider; nil if one of them is not `Hashable`.
   ///
-  /// The key is created when it is first asked for, which calls the user's `hash(into:)`. Call this only on the thread
-  /// that links, with no lock held.
+  /// The first call makes the key, which calls the user's `hash(into:)`. Call this only on the thread that links, with
+  /// no lock held.
   func key(for provider: Provider) -> ArgumentKey? {
     let belongsToMainActor = provider.reach == .mainActor
     if let key = unsafe header.pointee.key, key.belongsToMainActor == belongsToMainActor { return key }
@@ -74,16 +74,16 @@ struct Arguments {
     return new
   }
 
-  /// - Parameter type: Must be the type of the pack, `self.type`.
+  /// - Parameter type: The type of the pack. Must be `self.type`.
   fileprivate func pack<Pack: AnyArgumentPack>(_ type: Pack.Type) -> UnsafeMutablePointer<Pack> {
     unsafe UnsafeMutableRawPointer(header).assumingMemoryBound(to: type)
   }
 }
 
-/// Arguments that outlive the call to which they were given.
+/// A copy of the arguments of a link, which outlives the call that they were passed to.
 final class KeptArguments: @unchecked Sendable {
   // Unchecked: only one task or thread uses the arguments at a time. `obtain` passes them to another actor and waits
-  // for that, but it takes only `Sendable` arguments.
+  // until that actor is done. Besides, `obtain` takes only `Sendable` arguments.
   let arguments: Arguments
 
   init<Pack: AnyArgumentPack>(_ pack: consuming Pack) { arguments = Self.keep(pack) }
@@ -113,7 +113,7 @@ final class KeptArguments: @unchecked Sendable {
 /// The arguments of a link, with their types. A verb puts them on its stack.
 @usableFromInline
 struct ArgumentPack<First, each More>: AnyArgumentPack {
-  /// First, where `Arguments` expects it.
+  /// The first property, because `Arguments` expects the header at the pack's address.
   @usableFromInline var header: Arguments.Header
   @usableFromInline let first: First
   @usableFromInline let more: (repeat each More)
@@ -129,8 +129,8 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   init(casting values: [Any]) throws {
     var rest = values[...]
     func next<Argument>(_ type: Argument.Type) throws -> Argument {
-      // The optional is unwrapped before the cast. Otherwise a factory that wants an `Any` would get the optional
-      // itself.
+      // `popFirst` returns an optional, which is unwrapped before the cast. Otherwise a factory that takes an `Any`
+      // would get the optional itself.
       guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
       return argument
     }
@@ -171,7 +171,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   }
 }
 
-/// An `ArgumentPack` of any types.
+/// An `ArgumentPack`, whatever the types of its arguments.
 @usableFromInline
 protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.
@@ -184,6 +184,6 @@ protocol AnyArgumentPack: SendableMetatype {
   var hashables: [any Hashable]? { get }
   /// Casts arguments one by one to the types of this pack.
   ///
-  /// - Throws: `ProviderFailure.arguments` if their number or types do not match.
+  /// - Throws: `ProviderFailure.arguments` if the number or the types do not match.
   init(casting values: [Any]) throws
 }

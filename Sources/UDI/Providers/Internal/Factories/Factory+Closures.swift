@@ -1,11 +1,11 @@
-/// Makes factories, which do not know any types, from the typed closures that the verbs are given.
+/// Makes factories, which store closures without their types, from the typed closures that the verbs take.
 extension Factory {
-  // Some parameters are `__shared` here and in `FactoryFunction`, whose initialisers are inlined, and `consuming` in
-  // the initialiser that this calls. So a factory's closure is retained once and not three times: the benchmark
-  // "register 16 in a new context, each" would otherwise take a seventh longer. The compiler (Swift 6.3) crashes if the
-  // parameters are `borrowing`.
+  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and `consuming` in the
+  // initialiser that is called here. So the factory's closure is retained once instead of three times. Otherwise the
+  // benchmark "register 16 in a new context, each" would take a seventh longer. With `borrowing` parameters, the
+  // compiler (Swift 6.3) crashes.
 
-  /// A factory that needs no context.
+  /// Makes a factory whose closure takes no context.
   ///
   /// - Parameter caller: The actor in whose code the verb was called.
   convenience init<Dependency>(
@@ -20,7 +20,7 @@ extension Factory {
       making: Dependency.self, Self.completion(complete))
   }
 
-  /// A factory that takes a context.
+  /// Makes a factory whose closure takes a context.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
@@ -33,7 +33,7 @@ extension Factory {
       making: Dependency.self, Self.completion(complete))
   }
 
-  /// A factory that takes a context and arguments.
+  /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
@@ -53,9 +53,10 @@ extension Factory {
       FactoryFunction(factory), making: Dependency.self, wanted: ArgumentPack<First, repeat each More>.self, completion)
   }
 
-  /// A factory that looks up the parameters of an initialiser and calls it.
+  /// Makes a factory that looks up the parameters of an initialiser and calls the initialiser.
   ///
-  /// - Parameter parameters: The reach of these lookups. Something `Sendable` may be made from parameters that are not.
+  /// - Parameter parameters: The reach of these lookups. A `Sendable` dependency may be made from parameters that are
+  ///   not `Sendable`.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, parameters: Reach, in caller: __shared (any Actor)?,
@@ -69,7 +70,7 @@ extension Factory {
       Self.completion(complete))
   }
 
-  /// A factory that always gives a value that exists already.
+  /// Makes a factory that always returns the same value.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, giving value: Dependency
@@ -79,7 +80,7 @@ extension Factory {
       FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
   }
 
-  /// The completion without its types.
+  /// Erases the types of a completion.
   private static func completion<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {

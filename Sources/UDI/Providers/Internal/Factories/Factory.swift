@@ -1,21 +1,21 @@
-/// A provider with a factory.
+/// A provider with a synchronous factory.
 final class Factory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants. `isolation` says where the closures may be called.
+  // Unchecked: this class adds constants, and `isolation` says where the closures may be called.
 
-  /// What is called at the end of the outermost link, with the same arguments.
+  /// A closure to call at the end of the outermost link, with the arguments that the factory was given.
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
   private let function: FactoryFunction?
   private let special: Special?
 
-  /// What only a few factories need.
+  /// Properties that only few factories need.
   private final class Special {
-    /// The function and the completion, if they belong to an actor and only that actor may release them. Otherwise they
-    /// are in `Factory.function` and `complete`.
+    /// The function and the completion, if they have to be released on an actor. Otherwise they are in
+    /// `Factory.function` and `complete`.
     let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
-    /// The completion, if it may be released anywhere.
+    /// The completion, if it may be released on any thread.
     let complete: Completion?
-    /// The type that the function makes, if the provider is registered as a subclass of it.
+    /// The function's return type, if the provider is registered as a subclass of it.
     let madeClass: Any.Type?
 
     init(
@@ -31,9 +31,9 @@ final class Factory: Provider, @unchecked Sendable {
   /// - Parameters:
   ///   - type: The type that the provider is registered as.
   ///   - isolation: Where the closures may be called.
-  ///   - made: The type that the function makes. It is a superclass of `type` if the caller passed a class in a
-  ///     variable of the superclass's metatype; otherwise it is `type`.
-  ///   - wanted: The arguments that the function takes, if any.
+  ///   - made: The function's return type. Usually this is `type`. It is a superclass of `type` if the caller passed
+  ///     `type` in a variable of the superclass's metatype.
+  ///   - wanted: The types of the arguments that the function takes, if any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ isolation: Isolation, _ function: consuming FactoryFunction, making made: Any.Type,
@@ -63,7 +63,7 @@ final class Factory: Provider, @unchecked Sendable {
     if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
   }
 
-  /// Does the same for a factory that takes arguments.
+  /// The same for a function that takes arguments.
   func write(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
     try callable.call(context, arguments, memory)
     if let madeClass = special?.madeClass { try memory.check(of: madeClass, as: madeType) }
@@ -78,9 +78,9 @@ final class Factory: Provider, @unchecked Sendable {
     }
     func make<Dependency>(_ type: Dependency.Type) throws -> Instance? {
       let layout = MemoryLayout<Dependency>.self
-      // An optional takes at most one byte more than what it wraps. With memory of the optional's type instead of raw
-      // memory, the runtime would look up the metadata of the optional, and the benchmark
-      // "the same by a scope: register 3, make 3, link 2, end it" would take a tenth longer.
+      // This memory is enough, because an optional takes at most one byte more than the type it wraps. Memory of the
+      // optional's type would need the metadata of the optional; looking that up would make the benchmark "the same by
+      // a scope: register 3, make 3, link 2, end it" take a tenth longer.
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
         if let arguments { try write(context, arguments, memory) } else { try write(context, memory) }

@@ -1,15 +1,16 @@
-/// A factory without its types and its isolation. Call it only where `Isolation.isHere` permits that.
+/// A factory's function, without its types and its isolation. Call it only if `Isolation.isHere` allows that.
 ///
-/// It keeps the function itself, not a closure around it. A closure would take memory for each registration, and the
-/// benchmark "register 16 in a new context, each" would take longer.
+/// This stores the function itself. A closure around it would take memory for each registration, and the benchmark
+/// "register 16 in a new context, each" would take longer.
 ///
-/// Marked safe, although it casts functions. A function is called as one that returns the same optional, or plain words
-/// of the same size. All functions with a generic result write it to where the caller wants it, so it does not matter
-/// how the type of the result is spelled. An isolated function is called like one that is not isolated, because its
-/// actor is part of what it captures. The standard library's `MainActor.assumeIsolated` does the same.
+/// Marked safe, although it casts functions, because the casts do not change how a function is called. The cast type
+/// returns the same optional, or plain words of the same size. A function with a generic result writes the result to
+/// memory that the caller provides, however the type of the result is spelled. An isolated function is called like one
+/// without isolation, because its actor is part of what it captures; the standard library's `MainActor.assumeIsolated`
+/// relies on this, too.
 @safe
 struct FactoryFunction {
-  /// Makes an instance from arguments, and writes the instance or nil to the memory.
+  /// Makes an instance from arguments, and writes the instance, or nil, to the memory.
   typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
 
   private let function: Returning<Void>
@@ -18,9 +19,9 @@ struct FactoryFunction {
   private let words: UInt8
 
   // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first three
-  // structs are generic over the instance's type. If they were generic over the result's type, which is an optional,
-  // each registration would look up the metadata of that optional, and the benchmark
-  // "register 16 in a new context, each" would take a tenth longer.
+  // structs are generic over the instance's type rather than over the result's type, which is an optional. Otherwise
+  // each registration would look up the metadata of that optional, and the benchmark "register 16 in a new context,
+  // each" would take a tenth longer.
 
   private struct Making<Dependency> {
     let function: @isolated(any) () throws -> Dependency?
@@ -61,7 +62,7 @@ struct FactoryFunction {
     words = Self.words(of: Dependency.self)
   }
 
-  /// A factory that takes arguments. Call it only with arguments.
+  /// Wraps a factory that takes arguments. Call it only with arguments.
   init<Dependency, First, each More>(
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
@@ -82,11 +83,11 @@ struct FactoryFunction {
 
   /// Calls a factory that takes no arguments, and writes its result to `memory`.
   ///
-  /// - Parameter type: The type that the factory makes.
+  /// - Parameter type: The type of the instances.
   @inline(__always)
   func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
-    // For a reference, the metadata of the optional is not needed. Looking it up would raise the figures "start" and
-    // "made, bytes a type" of `Benchmarks/cost`.
+    // For references, the optional's metadata is not needed. Looking it up would raise the figures "start" and "made,
+    // bytes a type" of `Benchmarks/cost`.
     switch words {
     case 1: try call(context, returning: UInt.self, memory)
     case 2: try call(context, returning: (UInt, UInt).self, memory)

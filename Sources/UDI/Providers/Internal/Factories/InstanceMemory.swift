@@ -1,12 +1,12 @@
 /// Memory for an optional of the type that a factory makes. The memory exists only during the call that it is passed
-/// to. A lookup passes memory that holds nil; `Factory.make` passes raw memory, which the factory initialises before
+/// to. A lookup passes memory that contains nil. `Factory.make` passes raw memory, which the factory initialises before
 /// anybody reads it.
 ///
-/// Marked safe, because it is only made from memory that exists during the call, and whoever writes or reads the memory
-/// knows the type. A lookup asks a `Factory` only for the type that the provider is registered as:
-/// `Entry.isFactory(of:)` checks that, or `makeQuickly` if there are arguments. That type is the one that the factory
-/// makes, or a subclass of it. For a subclass, `check` makes sure that the instance is of the subclass; an optional of
-/// either class is a single reference.
+/// Marked safe for two reasons. It is only made from memory that exists during the call. And everybody who writes or
+/// reads the memory uses the right type: a lookup asks a `Factory` only for the type that the provider is registered
+/// as, which `Entry.isFactory(of:)` checks, or `makeQuickly` if there are arguments. That type is the one that the
+/// factory makes, or a subclass of it. For a subclass, an optional of either class is a single reference, and `check`
+/// makes sure that the instance is of the subclass.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -42,23 +42,23 @@ struct InstanceMemory {
     return _openExistential(type, do: write)
   }
 
-  /// Moves what has been written out of the memory.
+  /// Moves the instance out of the memory; nil if there is none.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
     guard TypeToken.of(type).holdsReferences else { return takeValue(as: type) }
-    // The first word is a reference or nil.
+    // The first word is a reference, or zero for nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
     return unsafe Instance(
       object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
   }
 
-  // A function of its own, because it needs the metadata of the optional; `take` does not need it for a reference.
+  // A function of its own, because it needs the optional's metadata, which `take` must not look up for references.
   @inline(never)
   private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
     unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }
   }
 
-  /// Writes an object, if it is an instance of the type.
+  /// Writes an object if it is an instance of the type, and nil otherwise.
   ///
   /// - Returns: Whether the object is an instance of the type.
   func write(_ object: AnyObject, as type: Any.Type) -> Bool {
@@ -66,7 +66,7 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 
-  /// Makes sure that an instance that was written is of a subclass; otherwise writes nil in its place.
+  /// Makes sure that the instance in the memory is of a subclass; otherwise writes nil in its place.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.
@@ -80,7 +80,7 @@ struct InstanceMemory {
     if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
   }
 
-  /// What has been written.
+  /// The instance in the memory, if there is one.
   func read<Dependency>(as type: Dependency.Type) -> Dependency? {
     unsafe address.assumingMemoryBound(to: Dependency?.self).pointee
   }

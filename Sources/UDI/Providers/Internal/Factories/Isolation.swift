@@ -1,8 +1,8 @@
 /// Where a user's closures may run: anywhere, or only on one actor.
 ///
-/// A closure carries this information itself, because the verbs take it as `@isolated(any)`: a closure that was written
-/// in main-actor code belongs to the main actor. Closures are stored as plain functions (`isolationErased`), and
-/// whoever calls one first checks `isHere`.
+/// The verbs take closures as `@isolated(any)`, so each closure carries its actor with it: a closure that was written
+/// in main-actor code belongs to the main actor. The closures are then stored as plain functions (`isolationErased`),
+/// and callers must check `isHere` before they call one.
 @usableFromInline
 struct Isolation: Sendable {
   /// The actor; nil if the closures may run anywhere.
@@ -18,20 +18,20 @@ struct Isolation: Sendable {
   @usableFromInline static var anywhere: Isolation { Isolation(nil, isMainActor: false) }
   @usableFromInline static var mainActor: Isolation { Isolation(MainActor.shared, isMainActor: true) }
 
-  /// The actor on which the closures of a provider have to be released, because they might hold something that is not
-  /// `Sendable`.
+  /// The actor on which a provider's closures have to be released, because they might hold objects that are not
+  /// `Sendable`; nil if they may be released anywhere.
   func owner(_ reach: Reach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
 
-  /// The isolation of the closures that one call of a verb was given.
+  /// Determines the isolation of the closures that were passed to one call of a verb.
   ///
   /// - Parameters:
   ///   - first: The actor of the first closure, if it belongs to one.
   ///   - second: The actor of the second closure, if it belongs to one.
-  ///   - caller: The actor in whose code the verb is called. It is needed for references to functions, which do not
-  ///     always carry their isolation: in the Swift 5 mode, they do not if they belong to the main actor only because
-  ///     of the module's default isolation. Closures always carry their own.
+  ///   - caller: The actor in whose code the verb is called. It is needed for references to functions, because these do
+  ///     not always carry their isolation: in the Swift 5 mode, a function that belongs to the main actor only because
+  ///     of its module's default isolation does not. Closures always do.
   ///   - site: Where the verb was called.
-  /// - Precondition: The closures do not belong to two different actors: no caller could call both.
+  /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
   @usableFromInline
   static func of(
     _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: CallSite
@@ -49,11 +49,11 @@ struct Isolation: Sendable {
     return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
   }
 
-  /// The isolation of a factory and of what is called after it.
+  /// Determines the isolation of a factory and of the closure that is called after it.
   ///
-  /// - Parameter reach: Where what the closures make and receive may be used.
-  /// - Precondition: The closures do not belong to two different actors. If what they make or receive may be used on
-  ///   the main actor only, they belong to no other actor.
+  /// - Parameter reach: Where the instances that the closures make and receive may be used.
+  /// - Precondition: The closures do not belong to two different actors. If the instances may be used only on the main
+  ///   actor, the closures belong to no other actor.
   @inline(__always)
   static func of(
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
@@ -61,8 +61,8 @@ struct Isolation: Sendable {
     reach == .anywhere ? of(factory, completion, in: caller, site) : onMainActor(factory, completion, site)
   }
 
-  /// The isolation of a block that lookups run on their way: none, or the main actor. No other actor is possible,
-  /// because a lookup cannot wait for one.
+  /// Determines the isolation of a block that lookups run when they reach a context: none, or the main actor. No other
+  /// actor is possible, because a lookup cannot wait for one.
   ///
   /// - Precondition: The block belongs to no actor other than the main actor.
   @usableFromInline
@@ -78,7 +78,7 @@ struct Isolation: Sendable {
     return .mainActor
   }
 
-  /// The isolation of closures that make or receive something that is not `Sendable`: the main actor.
+  /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
   @usableFromInline
@@ -98,11 +98,11 @@ struct Isolation: Sendable {
   var isHere: Bool {
     guard let actor else { return true }
     if isMainActor { return MainActorCheck.isOnMainActor }
-    // Only `obtain` runs code on another actor in a way that can be detected here: see `Resolution.actor`.
+    // Any other actor can be recognised here only if `obtain` has moved to it: see `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
   }
 
-  /// Wraps a conversion so that it is released on the actor, because it might hold something that is not `Sendable`.
+  /// Wraps a conversion so that it is released on the actor, because it might hold objects that are not `Sendable`.
   @usableFromInline
   func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
     guard let actor else { return convert }
@@ -110,8 +110,8 @@ struct Isolation: Sendable {
     return { owned.value($0) }
   }
 
-  /// Wraps a closure that belongs to the actor, so that it is released on the actor: it might hold something that is
-  /// not `Sendable`.
+  /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that
+  /// are not `Sendable`.
   func owned<Closure>(_ closure: Closure) -> ActorOwned<Closure> {
     ActorOwned(closure, by: actor)
   }
@@ -126,14 +126,15 @@ struct Isolation: Sendable {
 
 // MARK: - Closures of any isolation as plain functions
 
-// A function with an isolation is called in the same way as a function without one: the actor is part of what it
-// captures. The compiler refuses to convert the one into the other, because it could no longer enforce the isolation.
-// Here, `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same way.
+// A function with an isolation is called in the same way as a function without one, because the actor is part of what
+// the function captures. The compiler refuses the conversion, because it could then no longer enforce the isolation. In
+// this library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the
+// same way.
 
-/// An initialiser. The function is cast inside a struct, because Swift would wrap a bare function before casting it.
+/// An initialiser of any isolation. The function is cast inside a struct, because Swift would wrap a bare function before casting it.
 ///
-/// Its parameters are spelled as they are in `register(using:)`. With one pack for all of them, the compiler would wrap
-/// the function twice to rearrange them, and each registration would take 144 bytes more.
+/// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the function
+/// twice to rearrange them, and each registration would take 144 bytes more.
 struct IsolatedInitialiser<Result, First, each More> {
   private let function: @isolated(any) (First, repeat each More) throws -> Result
 
@@ -167,8 +168,8 @@ struct IsolatedFactory<Result, First, each More> {
   }
 }
 
-/// The same for closures that return nothing and do not throw. There are two structs, because the compiler (Swift 6.3)
-/// crashes on a single one that is generic over the error.
+/// A closure of any isolation that returns nothing and does not throw. This is a second struct because the compiler
+/// (Swift 6.3) crashes on a single one that is generic over the error.
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) -> Void

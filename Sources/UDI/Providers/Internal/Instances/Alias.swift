@@ -1,16 +1,16 @@
-/// Another type that is served from a provider's instances.
+/// Serves a provider's instances as another type.
 final class Alias: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants, and `derived`, which the tree lock guards.
+  // Unchecked: this class adds constants, and `derived`, which the tree lock guards.
   let target: Provider
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.
   let conversion: Isolation
-  /// What was converted from an instance that only its users keep alive. Slots do not show it, because they might still
-  /// show it after that instance has died.
+  /// The latest conversion of an instance that the provider keeps weakly, if the result is another object. Slots do not
+  /// refer to it, because they might still do so after the instance has been released.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// Keeps alive neither an instance nor what was converted from it. The reference to the instance is weak, and not an
-  /// address, because another instance could later get the same address.
+  /// A conversion and the instance it was made from. It keeps neither alive. The instance is identified by a weak
+  /// reference instead of its address, because a later instance could get the same address.
   private struct Derived {
     weak var origin: AnyObject?
     let entry: InstanceEntry
@@ -27,7 +27,7 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    // The target's instance belongs to the main actor. On other threads, not even a reference to it may be held.
+    // The target's instance belongs to the main actor: on other threads, nothing may even hold a reference to it.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       guard arguments == nil, !isFresh, let present = kept() else {
         throw ProviderFailure.isolatedElsewhere(.mainActor)
@@ -44,12 +44,12 @@ final class Alias: Provider, @unchecked Sendable {
     return try original.map { try serve($0, arguments) }
   }
 
-  /// Serves an instance of the target as this alias's type.
+  /// Returns an instance of the target, converted to this alias's type.
   ///
   /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`.
   func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
     if let present = converted(from: instance) { return present }
-    // Checked only now: what was converted earlier may be handed out anywhere.
+    // This is checked only now, because an earlier conversion may be handed out anywhere.
     if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
     guard let converted = convert(instance) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
@@ -58,7 +58,7 @@ final class Alias: Provider, @unchecked Sendable {
     }
     forgetFailure()
     let other = Tree.change { garbage -> Instance? in
-      // Kept only if the provider keeps the instance, and both are still registered.
+      // The conversion is kept only if the provider keeps the instance and both are still registered.
       guard node != nil, let isWeak = target.keepsWeakly(instance, &garbage) else { return nil }
       // If another thread has converted the instance in the meantime, its result is used.
       if let other = self.instance(from: instance, &garbage) { return other }
@@ -68,7 +68,7 @@ final class Alias: Provider, @unchecked Sendable {
     return other ?? converted
   }
 
-  /// What was converted from the instance that is kept now.
+  /// The conversion of the instance that the target keeps now, if there is one already.
   private func kept() -> Instance? {
     Tree.change { garbage in
       if let shown {
@@ -84,12 +84,12 @@ final class Alias: Provider, @unchecked Sendable {
     }
   }
 
-  /// What was converted from an instance earlier, if it is still there.
+  /// The earlier conversion of an instance, if there is one and it still exists.
   private func converted(from instance: Instance) -> Instance? {
     Tree.change { garbage in self.instance(from: instance, &garbage) }
   }
 
-  /// Does the same as `converted(from:)`, for callers that hold the tree lock.
+  /// The same as `converted(from:)`, for callers that hold the tree lock.
   private func instance(from original: Instance, _ garbage: inout Garbage) -> Instance? {
     if let shown { garbage.add(shown) }
     if let present = shown?.instance(from: original) { return present }
@@ -109,9 +109,9 @@ final class Alias: Provider, @unchecked Sendable {
     return present.object === instance.object ? true : nil
   }
 
-  /// Keeps what was converted from an instance. Under the tree lock.
+  /// Keeps the conversion of an instance. Call this under the tree lock.
   ///
-  /// - Parameter isWeak: Whether the instance is kept weakly, and therefore also what was converted from it.
+  /// - Parameter isWeak: Whether the provider keeps the instance weakly. If so, the conversion is kept weakly as well.
   private func keep(_ converted: Instance, of original: Instance, isWeak: Bool, _ garbage: inout Garbage) {
     guard !isWeak || !converted.isBox else { return }
     let entry = InstanceEntry(converted, self, isWeak: isWeak, origin: Unretained(original.object).address)

@@ -1,27 +1,27 @@
 import Synchronization
 
-/// A user's storage, and what a cache has to know about it.
+/// A user's storage, and the state that a cache needs to use it.
 ///
-/// The storage's methods are user code. They are called with no lock held, so other threads may reset the cache before,
-/// during and after each call.
+/// The storage's methods are user code, so they are called with no lock held. Other threads may therefore reset the
+/// cache before, during and after each call.
 final class CustomStorage: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock or atomic.
+  // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
   let storage: any UDIStorage
-  /// The number that marks what is stored from now on. Each cache has a number of its own, and gets a new one at each
-  /// reset. So `load` recognises what was stored before the reset, or for other arguments, and does not return it.
-  /// Written under the tree lock.
+  /// The number that is stored with each instance. Each cache has a number of its own, and gets a new one at each
+  /// reset. So `load` recognises an instance that was stored before the reset, or for other arguments, and does not
+  /// return it. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
-  /// wait until this creation has ended. Under the tree lock.
+  /// wait until this creation has ended. Guarded by the tree lock.
   private(set) var storing: SharedCreation?
-  /// The resets that have begun but have not emptied the storage yet. No instance is made in the meantime, because one
-  /// of the resets could remove it from the storage again. Under the tree lock.
+  /// The resets that have begun but have not emptied the storage yet. No instance is made while there are any, because
+  /// the reset could remove that instance from the storage again. Guarded by the tree lock.
   private(set) var resets: [SharedCreation] = []
-  /// Set when a sweep begins, and cleared when somebody asks for an instance. If it is still set when the sweep has
-  /// found the storage empty, the cache can be discarded. Under the tree lock.
+  /// Set when a sweep of the caches begins, and cleared when somebody asks for an instance. The sweep discards the
+  /// cache if it has found the storage empty and this is still set. Guarded by the tree lock.
   var isIdle = false
-  /// The place of what was stored last in the order in which the instances that have to be closed were made. Under the
-  /// tree lock.
+  /// The number of the instance that was stored last, in the order of all instances that have to be closed (see
+  /// `Unclosed.sequence`). Guarded by the tree lock.
   private(set) var sequence: UInt64 = 0
 
   private static let generations = Atomic<UInt>(0)
@@ -29,10 +29,10 @@ final class CustomStorage: @unchecked Sendable {
 
   init(_ storage: any UDIStorage) { self.storage = storage }
 
-  /// The number that marks what is stored now.
+  /// The number that is stored with instances now.
   fileprivate var present: UInt { generation.load(ordering: .relaxed) }
 
-  /// Notes that a reset has begun: from now on, nobody gets what was stored before. Under the tree lock.
+  /// Begins a reset. From now on, nobody gets instances that were stored before. Call this under the tree lock.
   fileprivate func beginReset() -> SharedCreation {
     generation.store(Self.nextGeneration, ordering: .releasing)
     let reset = SharedCreation(maker: PerThread.resolution)
@@ -40,32 +40,34 @@ final class CustomStorage: @unchecked Sendable {
     return reset
   }
 
-  /// Wakes the threads that wait to make a newer instance. Under the tree lock.
+  /// Ends a reset, and wakes the threads that wait to make a newer instance. Call this under the tree lock.
   fileprivate func endReset(_ reset: SharedCreation, _ garbage: inout Garbage) {
     resets.removeAll { $0 === reset }
     reset.end(.undecided)
     garbage.add(reset)
   }
 
-  /// Whether the storage keeps something that was stored in a given generation. Do not call this under a lock.
+  /// Whether the storage contains an instance that was stored in a given generation. Do not call this under a lock.
   fileprivate func holds(_ generation: UInt) -> Bool { storage.load()?.generation == generation }
 
-  /// What the storage keeps, if it was stored for this cache and since the last reset.
+  /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
+  /// under a lock.
   func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
     return kept.instance
   }
 
-  /// Notes that an instance is being stored. Under the tree lock.
+  /// Records that an instance is being stored. Call this under the tree lock.
   ///
-  /// - Returns: The generation to mark it with.
+  /// - Returns: The generation to store with the instance.
   fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
     storing = SharedCreation(creation.provider, maker: creation.maker)
     sequence = Tree.nextUnclosed()
     return generation.load(ordering: .relaxed)
   }
 
-  /// Wakes the threads that wait to make a newer instance. Under the tree lock.
+  /// Records that the instance has been stored, and wakes the threads that wait to make a newer one. Call this under
+  /// the tree lock.
   fileprivate func endStoring(_ garbage: inout Garbage) {
     guard let ended = storing else { return }
     storing = nil
@@ -74,14 +76,15 @@ final class CustomStorage: @unchecked Sendable {
   }
 }
 
-/// A storage that is to be reset as soon as the tree lock has been given back.
+/// A storage that has to be reset as soon as the tree lock has been given back.
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// What to report if the storage still keeps an instance that nobody has closed, and the instance's generation.
+  /// If the provider has a closer that nobody will call for the stored instance: makes the report of that. Also the
+  /// generation of instances that were stored when the reset began.
   private let unclosed: (report: () -> LateReport, generation: UInt)?
 
-  /// Under the tree lock.
+  /// Begins the reset. Call this under the tree lock.
   init(_ custom: CustomStorage, of provider: Provider) {
     self.custom = custom
     let generation = custom.present
@@ -92,7 +95,7 @@ struct DroppedStorage {
 
   /// Resets the storage. Do not call this under a lock, because it runs user code.
   func reset() {
-    // The report is made at once.
+    // A `LateReport` reports when it is released, here at once.
     if let unclosed, custom.holds(unclosed.generation) { _ = unclosed.report() }
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }
@@ -100,8 +103,8 @@ struct DroppedStorage {
 }
 
 extension InstanceKeeper {
-  /// Makes the user's storage keep what was made. If the cache has been reset in the meantime, the instance is not
-  /// kept: only threads that were already waiting for it get it.
+  /// Stores an instance in the user's storage. If the cache has been reset in the meantime, the storage does not keep
+  /// the instance: only threads that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
     let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
     guard let generation else { return }
@@ -111,8 +114,8 @@ extension InstanceKeeper {
       return !isCurrent(creation)
     }
     guard wasReset else { return }
-    // The reset might have reached the storage before this instance did, so the storage is reset once more. Until then
-    // nobody makes a newer instance: other threads wait for `storing`.
+    // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.
+    // Until then nobody makes a newer instance, because other threads wait for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }
   }

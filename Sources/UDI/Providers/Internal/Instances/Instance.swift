@@ -1,11 +1,11 @@
-/// An instance that a provider made, without its type.
+/// An instance that a provider made, without its static type.
 @safe
 struct Instance: @unchecked Sendable {
-  // Unchecked: the verbs make and hand out what is not `Sendable` only on the main actor.
+  // Unchecked: an instance that is not `Sendable` is made and used only on the main actor; the verbs see to that.
 
   /// The instance, or a `ValueBox` that contains it.
   let object: AnyObject
-  /// The form of the instance; incomplete for a box.
+  /// How the instance is stored in an existential; incomplete for a box.
   let form: StoredForm
   let isBox: Bool
 
@@ -30,9 +30,9 @@ struct Instance: @unchecked Sendable {
     }
   }
 
-  /// The instance as `Dependency`, with a cast if necessary.
+  /// Returns the instance as `Dependency`, with a cast if necessary.
   ///
-  /// - Parameter isExact: Whether it was made as this very type.
+  /// - Parameter isExact: Whether the instance was made as exactly this type.
   func value<Dependency>(as type: Dependency.Type, isExact: Bool) -> Dependency? {
     if isBox { return (object as? ValueBox<Dependency>)?.value ?? anyValue as? Dependency }
     guard isExact, form.isComplete else { return object as? Dependency }

@@ -1,8 +1,8 @@
-/// What a provider has made and keeps, for one set of arguments or in a user's storage.
+/// Keeps a provider's instance for one set of arguments, or in a user's storage.
 final class InstanceCache: InstanceKeeper, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// Not held: the provider holds its caches, and whoever uses a cache holds the provider.
+  /// Unowned: the provider holds its caches, and whoever uses a cache holds the provider.
   private let owner: Unretained<Provider>
   let arguments: ArgumentKey?
   let custom: CustomStorage?
@@ -11,7 +11,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   var asyncCreation: AsyncCreation?
   private(set) var isDiscarded = false
 
-  /// Do not call this under a lock: it calls user code, which makes the storage.
+  /// Do not call this under a lock, because it calls user code, which makes the storage.
   init(_ provider: Provider, _ arguments: ArgumentKey?) {
     owner = Unretained(provider)
     self.arguments = arguments
@@ -33,14 +33,14 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 
   func mayMake(in node: Node) -> Bool { !node.treeLocked.state.isEnding }
 
-  /// Takes the cache out of use. Under the tree lock.
+  /// Takes the cache out of use. Call this under the tree lock.
   func discard() { isDiscarded = true }
 
-  /// Whether nothing is being made or stored. Under the tree lock.
+  /// Whether no instance is being made or stored. Call this under the tree lock.
   var isAtRest: Bool { creation == nil && asyncCreation == nil && custom?.storing == nil }
 
-  /// Whether something is kept or being made, as far as that is known without asking a user's storage. Under the tree
-  /// lock.
+  /// Whether an instance is being made or stored, or is kept in `kept`. This does not look into a user's storage. Call
+  /// this under the tree lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
@@ -50,11 +50,12 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   }
 }
 
-/// The caches of one provider. Under the tree lock.
+/// The caches of one provider. Guarded by the tree lock.
 struct InstanceCaches {
   /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]
-  /// The next sweep, which discards empty caches, begins when there are this many entries in `caches`.
+  /// When `caches` has this many entries, the next cache that is added first causes a sweep, which discards empty
+  /// caches.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
@@ -64,7 +65,7 @@ struct InstanceCaches {
     caches[cache.digest, default: []].append(cache)
   }
 
-  /// Discards caches that hold nothing any more.
+  /// Discards the caches that keep no instance and are making none.
   private mutating func sweep(_ garbage: inout Garbage) {
     for (digest, candidates) in caches {
       var used: [InstanceCache] = []
@@ -79,9 +80,9 @@ struct InstanceCaches {
 
   private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins a sweep, which discards caches whose storages no longer keep anything. The storages are the user's.
+  /// Begins a sweep of caches with users' storages; it discards those whose storages are empty.
   ///
-  /// - Returns: The caches whose storages the caller has to ask, with no lock held, before it calls `endSweep`. Empty
+  /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.
   mutating func beginSweep() -> [InstanceCache] {
     guard caches.count >= nextSweep else { return [] }
@@ -93,7 +94,7 @@ struct InstanceCaches {
     return atRest
   }
 
-  /// Discards caches whose storages were empty, except those that somebody has used since.
+  /// Discards the given caches, whose storages were empty, except those that somebody has used since.
   mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
     for cache in empty where cache.isAtRest && cache.custom?.isIdle == true {
       cache.discard()

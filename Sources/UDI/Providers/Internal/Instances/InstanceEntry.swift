@@ -1,18 +1,19 @@
-/// What a provider made, as an entry. Slots point at it instead of at the provider.
+/// The entry for an instance that a provider keeps. Slots refer to this entry instead of to the provider.
 class InstanceEntry: Entry, @unchecked Sendable {
-  // Unchecked: it adds only what stays constant until `deinit`.
+  // Unchecked: this class adds only properties that stay constant until `deinit`.
 
-  /// The instance or its box, if it is owned.
+  /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
   final var owned: AnyObject? { unsafe uncheckedOwned }
   /// Written only in `init` and `deinit`.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// The address of the instance that an alias converted to this one; 0 if no alias made it. That instance is not held.
+  /// If this instance is an alias's conversion, the address of the instance it was made from; otherwise 0. The address
+  /// is only compared.
   private let origin: UInt
 
   /// - Parameters:
-  ///   - isWeak: Whether the instance is held weakly, because others keep it.
-  ///   - origin: The address of the instance that an alias converted to this one.
+  ///   - isWeak: Whether to hold the instance weakly, because its users keep it alive.
+  ///   - origin: If the instance is an alias's conversion, the address of the instance it was made from.
   init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool, origin: UInt = 0) {
     self.provider = Unretained(provider)
     self.origin = origin
@@ -29,17 +30,17 @@ class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   deinit {
-    // A context owned the instance, and a context can be released on any thread.
+    // The last reference to a context, which owns this entry, can be released on any thread.
     guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
     releaseOnMainActor(consume owned)
   }
 
-  /// The instance, or nil if it is dead.
+  /// The instance, or nil if it has been released.
   final var instance: Instance? {
     (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
   }
 
-  /// The instance, if it was converted from `original`.
+  /// The instance, if it is the conversion of `original`.
   final func instance(from original: Instance) -> Instance? {
     origin == Unretained(original.object).address ? instance : nil
   }
@@ -48,7 +49,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
     provider.object.forget(self, &garbage)
   }
 
-  /// The provider that made the instance. Call this only under a lock that guards a slot that points at this entry.
+  /// The provider that made the instance. Call this only under a lock that guards a slot that refers to this entry: the
+  /// provider is alive as long as the slot does so.
   final var maker: Provider { provider.object }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }

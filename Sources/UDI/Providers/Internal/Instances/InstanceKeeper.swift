@@ -1,44 +1,45 @@
-/// What keeps an instance that was made. That is the provider itself, or an `InstanceCache` if there are arguments or
-/// if the instance goes into a user's storage.
+/// Keeps an instance: this is the provider itself, or an `InstanceCache` if there are arguments or the instance goes
+/// into a user's storage.
 protocol InstanceKeeper: AsyncKeeper {
   var provider: Provider { get }
-  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
+  /// The user's storage, if the lifetime has one. Then the storage keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { get }
-  /// The instance that is kept. Under the tree lock.
+  /// The entry for the instance that is kept. Guarded by the tree lock.
   var kept: InstanceEntry? { get }
-  /// The instance that is being made. Under the tree lock.
+  /// The creation of an instance, while a synchronous factory makes it. Guarded by the tree lock.
   var creation: SharedCreation? { get set }
-  /// The instance that an asynchronous factory is making. Under the tree lock.
+  /// The creation of an instance, while an asynchronous factory makes it. Guarded by the tree lock.
   var asyncCreation: AsyncCreation? { get set }
-  /// Whether the provider has discarded this keeper because it held nothing. Under the tree lock.
+  /// Whether the provider has discarded this keeper because it kept no instance. Guarded by the tree lock.
   var isDiscarded: Bool { get }
-  /// Whether an instance may be made now: not if the context is being closed. Under the tree lock.
+  /// Whether an instance may be made now: not if the context is being closed. Call this under the tree lock.
   func mayMake(in node: Node) -> Bool
 
-  /// Keeps an instance, and drops the one that was kept before, if any. Under the tree lock.
+  /// Keeps an instance, and drops the previous one, if there is one. Call this under the tree lock.
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
-  /// Drops the instance. Under the tree lock.
+  /// Drops the instance. Call this under the tree lock.
   func forgetKept(_ garbage: inout Garbage)
 }
 
-/// What a thread that wants an instance does next.
+/// The next step of a thread that wants an instance.
 enum Claim {
-  /// Takes the instance.
+  /// Take this instance.
   case found(Instance)
-  /// Waits for another thread, which is making the instance.
+  /// Wait for another thread, which is making the instance.
   case wait(Gate, SharedCreation)
-  /// Makes an instance for this context, and then calls `end`.
+  /// Make an instance for this context, and then call `end`.
   case make(UDIContext, SharedCreation)
-  /// Looks for another keeper, because this one is no longer in use.
+  /// Look for another keeper, because this one is no longer in use.
   case discarded
-  /// Looks up again, because the provider has left its context.
+  /// Look up again, because the provider has left its context.
   case gone
 }
 
 extension InstanceKeeper {
-  /// Finds the instance that is kept or being made. If there is none, the caller has to make one.
+  /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
+  /// to make the instance.
   ///
-  /// - Throws: `ProviderFailure.cycle` if waiting would never end.
+  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself.
   func claim(for context: UDIContext, _ resolution: Unretained<Resolution>) throws -> Claim {
     let provider = provider
     return try Tree.change { garbage in
@@ -51,18 +52,18 @@ extension InstanceKeeper {
       }
       if let custom { custom.isIdle = false }
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
-      // one has been removed from the storage again.
+      // one has been removed from the storage.
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
-      // No instance is made while the storage is being reset, either. But a storage may link while it is reset: if this
-      // thread would then wait for ever, it does not wait.
+      // Nor is an instance made while the storage is being reset. But the storage may link during the reset; if this
+      // thread would then wait for itself, it does not wait.
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
       if !mayMake(in: node) { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      // An audit has to know this context. If the context has no parent, it might not have been noted (see
+      // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
       if BindingAudit.isOn { node.remember(owner) }
       let new = resolution.read { $0.beginCreation(provider) }
@@ -71,7 +72,7 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation: keeps what the caller has made, if the lifetime says so, and passes it to the threads that wait.
+  /// Ends a creation: keeps the new instance, if the lifetime says so, and passes it to the threads that wait.
   func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     let provider = provider
     guard case .made(let instance) = outcome else {
@@ -93,19 +94,20 @@ extension InstanceKeeper {
     }
   }
 
-  /// Whether a creation is still the current one: after a reset it no longer is. Under the tree lock.
+  /// Whether a creation is still the current one. After a reset, it is not. Call this under the tree lock.
   func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
 
-  /// Ends a creation. The caller holds the creation, so it is not released under the lock. Under the tree lock.
+  /// Ends a creation. The caller must hold it, so that it is not released under the lock. Call this under the tree
+  /// lock.
   private func endNow(_ creation: SharedCreation, _ outcome: @autoclosure () -> SharedCreation.Outcome) {
     if isCurrent(creation) { self.creation = nil }
     if creation.end(outcome()) { creation.maker.read { $0.reuse(creation) } }
   }
 
-  /// Drops what is kept and what is being made. Threads that already wait for what is being made still get it, but
-  /// whoever asks from now on gets a newer instance. Under the tree lock.
+  /// Drops the instance that is kept or is being made. Threads that already wait still get it, but anybody who asks
+  /// from now on gets a newer one. Call this under the tree lock.
   ///
-  /// - Returns: The user's storage, to be reset once the lock has been given back.
+  /// - Returns: The user's storage, which the caller resets after it has given back the lock.
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil
@@ -121,7 +123,8 @@ extension Provider: InstanceKeeper {
   var custom: CustomStorage? { nil }
   var kept: InstanceEntry? { shown }
   var isDiscarded: Bool { false }
-  /// True, because a provider that keeps nothing leaves its context as soon as that is being closed.
+  /// True, because the check is not needed here: when its context is being closed, a provider that keeps nothing leaves
+  /// the context at once.
   func mayMake(in node: Node) -> Bool { true }
 
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {

@@ -1,8 +1,8 @@
 /// The instances that a provider keeps: by itself, or in its caches.
 extension Provider {
-  /// The cache for a set of arguments; made if there is none.
+  /// Finds or makes the cache for a set of arguments.
   final func cache(for arguments: ArgumentKey?) -> InstanceCache {
-    // Two things must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
+    // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
     var compared: [InstanceCache] = []
     var new: InstanceCache?
@@ -24,7 +24,7 @@ extension Provider {
     }
   }
 
-  /// Discards caches whose storages no longer keep anything. The storages are asked with no lock held.
+  /// Discards caches whose storages are empty. The storages are checked with no lock held.
   private final func sweepStorages(sparing new: InstanceCache) {
     let candidates = Tree.change { _ in caches.beginSweep() }
     if candidates.isEmpty { return }
@@ -32,9 +32,9 @@ extension Provider {
     Tree.change { garbage in caches.endSweep(empty, &garbage) }
   }
 
-  /// Drops everything that is kept or being made. Under the tree lock.
+  /// Drops all instances that are kept or are being made. Call this under the tree lock.
   ///
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
     _ = dropKept(&garbage)
     guard hasCaches else { return [] }
@@ -42,11 +42,11 @@ extension Provider {
     return Array(caches.all).compactMap { $0.dropKept(&garbage) }
   }
 
-  /// The user's storages. Under the tree lock.
+  /// The user's storages. Call this under the tree lock.
   final var storages: [any UDIStorage] { hasCaches ? caches.all.compactMap(\.custom?.storage) : [] }
 
-  /// Calls `body` with each instance that is kept strongly, except for those in the user's storages. Under the tree
-  /// lock.
+  /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
+  /// tree lock.
   final func forEachOwned(_ body: (AnyObject) -> Void) {
     if let owned = shown?.owned { body(owned) }
     guard hasCaches else { return }

@@ -1,53 +1,53 @@
 import Synchronization
 
-/// A call of an asynchronous factory that is under way. The task that runs the factory, and tasks that the factory
-/// starts, have it as a task-local value.
+/// A call of an asynchronous factory that has not ended. It is a task-local value in the task that runs the factory and
+/// in the tasks that the factory starts.
 ///
-/// A task that a factory starts without waiting for it can outlive the call, and keeps this object alive. Therefore
-/// the call lets go of everything else when it ends.
+/// A factory may start a task without waiting for it. Such a task can outlive the call, and keeps this object alive. So
+/// when the call ends, it releases everything that it holds.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: `content` is guarded by the tree lock.
 
   @TaskLocal static var current: AsyncCall?
 
-  /// What the call holds until it ends.
+  /// The properties that the call releases when it ends.
   struct Content {
     let provider: AsyncFactory
-    /// The creation that the call is part of; nil if nobody shares what is made.
+    /// The creation that the call is part of; nil if nobody shares the instance.
     let creation: AsyncCreation?
     let arguments: ArgumentKey?
   }
 
   private(set) var content: Content?
-  /// The call that asked for what this one makes, if a call did.
+  /// The call whose factory asked for the instance that this call makes; nil if no such factory asked.
   private let asker: AsyncCall?
-  /// The keys that lead from the asker to this call: those of synchronous factories.
+  /// The keys of the synchronous factories that lead from the asker to this call.
   private let pathFromAsker: [KeyIdentity]
-  /// Whether a creation began with this call, so that the asker is not part of the same creation.
+  /// Whether this call began a creation. If not, it is part of the asker's creation.
   private let beginsCreation: Bool
-  /// The number of calls that wait for this one, one for the other, in whichever tasks.
+  /// The length of the chain of askers, including this call.
   private let depth: Int
-  /// Identifies the node of the context that the factory was given. Only compared.
+  /// The address of the node of the context that the factory was given. Only compared, never dereferenced.
   private let nodeAddress: UInt
   private let hasEnded = Atomic<Bool>(false)
 
-  /// How many calls may wait for one another. If there are more, the factory probably asks for itself with other
-  /// arguments each time.
+  /// How long a chain of calls that ask for one another may be. A longer chain probably means that a factory asks for
+  /// itself, with other arguments each time.
   private static var depthLimit: Int { 1000 }
 
   /// - Parameters:
   ///   - context: The context that the factory is given.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
-  ///   - creation: The creation that begins with this call; nil if the call belongs to what the asker makes.
-  ///   - asker: The call that asked for the instance, if a call did.
+  ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
+  ///   - asker: The call whose factory asked for the instance, if there is one.
   ///   - path: The keys of the synchronous factories that lead from the asker to this call.
-  /// - Throws: `ProviderFailure.cycle` if too many calls wait for one another, or if the call is not shared and is part
-  ///   of another one for the same context and arguments.
+  /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
+  ///   of the askers calls the same factory with the same arguments for the same context.
   init(
     _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: AsyncCreation?,
     askedBy asker: AsyncCall?, through path: [KeyIdentity]
   ) throws {
-    // A task that outlives the factory that started it asks for nobody.
+    // A task can outlive the factory that started it. Then it no longer asks on behalf of that factory's call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     pathFromAsker = asker == nil ? [] : path
@@ -68,8 +68,8 @@ final class AsyncCall: @unchecked Sendable {
         $0.nodeAddress == nodeAddress && $0.content?.provider === content.provider
       }.map { (call: $0, arguments: $0.content?.arguments) }
     }
-    // Arguments are compared by the user's `==`, so not under the lock. If they cannot be compared, they count as
-    // different.
+    // Comparing arguments calls the user's `==`, so it must not happen under the lock. Arguments that cannot be
+    // compared count as different.
     guard content.arguments != nil || content.provider.wanted == nil,
       let same = others.first(where: { $0.arguments == content.arguments })
     else {
@@ -78,8 +78,8 @@ final class AsyncCall: @unchecked Sendable {
     throw ProviderFailure.cycle(Tree.change { _ in keys(from: same.call) })
   }
 
-  /// The keys of the calls that asked for one another, from one of them, or the outermost, to this one. Under the tree
-  /// lock.
+  /// The keys along the chain of askers, from the given call (or from the outermost one, if nil) to this one. Call this
+  /// under the tree lock.
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     for call in sequence(first: self, next: { $0.asker }) {
@@ -99,7 +99,7 @@ final class AsyncCall: @unchecked Sendable {
     _ = consume content
   }
 
-  /// The keys of the calls inside the creation, from the one that the creation began with to this one. Under the tree
+  /// The keys along the chain of askers, from the call that began the creation to this one. Call this under the tree
   /// lock.
   var path: [KeyIdentity] {
     keys(from: sequence(first: self) { $0.asker }.first { $0.beginsCreation })
@@ -107,11 +107,11 @@ final class AsyncCall: @unchecked Sendable {
 
   // MARK: - Whether lookups have to go up
 
-  /// Whether any asynchronous factory has ever been called. Lookups that find something below ask this first, because a
-  /// task-local value takes longer to read.
+  /// Whether any asynchronous factory has ever been called. Lookups that find something below their context check this
+  /// first, because reading a task-local value takes longer.
   private static let exist = Atomic<Bool>(false)
 
-  /// Whether the current task runs, or is part of, an asynchronous factory that was given a node's context.
+  /// Whether the current task runs in an asynchronous factory that was given a node's context, or was started by one.
   @inline(__always)
   static func hasHanded(_ node: Node) -> Bool { exist.load(ordering: .relaxed) && isHanded(node) }
 

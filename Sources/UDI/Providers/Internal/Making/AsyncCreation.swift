@@ -1,16 +1,16 @@
-/// An instance that an asynchronous factory is making, for all tasks that want it.
+/// The making of an instance by an asynchronous factory, for all tasks that want the instance.
 ///
-/// The factory runs in a task of its own, which has the task-local values and the priority of the task that asked
-/// first. The others wait without blocking a thread. A task that is cancelled stops waiting at once. If no task is left
-/// that waits, the making is cancelled.
+/// The factory runs in a task of its own, with the task-local values and the priority of the first task that asked. The
+/// tasks that want the instance wait without blocking a thread. A cancelled task stops waiting at once. When no task
+/// waits any more, the making is cancelled.
 final class AsyncCreation: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// A task that waits.
+  /// A task that waits for the instance.
   private struct Waiter {
-    /// The call that the task is part of, if it is part of one.
+    /// The call that the task is part of, if any.
     let call: AsyncCall?
-    /// The keys that lead from the call to what is being made: those of synchronous factories.
+    /// The keys of the synchronous factories that lead from that call to the instance.
     let path: [KeyIdentity]
     /// Nil until the task is suspended.
     var continuation: CheckedContinuation<Instance, any Error>?
@@ -22,13 +22,15 @@ final class AsyncCreation: @unchecked Sendable {
   private var outcome: Result<Instance, any Error>?
   private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
-  /// Whether nobody waits any more, so that the making has been cancelled. Whoever asks from now on begins anew.
+  /// Whether the making has been cancelled because no task waits any more. A task that asks from now on begins a new
+  /// creation.
   private(set) var isAbandoned = false
-  /// The path of the context that ends the making, because it is being closed.
+  /// If the context is being closed, and therefore cancels the making, the context's path.
   private var closedPath: [String]?
-  /// Whether an instance has been made and is about to be kept, so that it is too late to abandon the making.
+  /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
-  /// The creation that waits for this one to end, because this one was abandoned. Cleared when this one has ended.
+  /// After this creation was abandoned, the creation that replaces it. That one waits until this one has ended, which
+  /// sets this to nil again.
   private var successor: AsyncCreation?
 
   init(_ provider: AsyncFactory) { self.provider = provider }
@@ -38,9 +40,9 @@ final class AsyncCreation: @unchecked Sendable {
     releaseOnMainActor(outcome.take() as Any)
   }
 
-  /// The instance, once it has been made. Under the tree lock.
+  /// The instance, once it has been made. Read this under the tree lock.
   var instance: Instance? { try? outcome?.get() }
-  /// Whether nothing will come of it. Under the tree lock.
+  /// Whether the creation has failed or was abandoned. Read this under the tree lock.
   var hasFailed: Bool { if case .failure? = outcome { true } else { isAbandoned } }
 
   // MARK: - Making
@@ -48,8 +50,8 @@ final class AsyncCreation: @unchecked Sendable {
   /// Starts the task that makes the instance.
   ///
   /// - Parameters:
-  ///   - predecessor: A creation that was abandoned. Its task ends first, so that the factory does not run twice at the
-  ///     same time.
+  ///   - predecessor: The abandoned creation that this one replaces. This task waits until that creation's task has
+  ///     ended, so that the factory does not run twice at the same time.
   ///   - make: Makes the instance, and keeps it as the lifetime says.
   func start(after predecessor: AsyncCreation?, _ make: @escaping @Sendable () async throws -> Instance) {
     let priority = Task.currentPriority
@@ -57,7 +59,8 @@ final class AsyncCreation: @unchecked Sendable {
       await predecessor?.waitForTask()
       do { end(.success(try await make())) } catch { end(.failure(error)) }
     }
-    // Meanwhile, somebody more urgent might have come, or the context might have begun to close.
+    // In the meantime, a task with a higher priority might have begun to wait, or the context might have begun to
+    // close.
     let (urgent, isAbandoned) = Tree.change { _ -> (TaskPriority?, Bool) in
       self.task = task
       if self.priority > priority { return (self.priority, self.isAbandoned) }
@@ -68,7 +71,7 @@ final class AsyncCreation: @unchecked Sendable {
     if isAbandoned { task.cancel() }
   }
 
-  /// Waits until the task has ended. Without a task, there is nothing to wait for.
+  /// Waits until the task has ended; returns at once if there is no task.
   func waitForTask() async { await Tree.change({ _ in task })?.value }
 
   /// Cancels the making, because its context is being closed, and waits until its task has ended.
@@ -77,8 +80,8 @@ final class AsyncCreation: @unchecked Sendable {
   func cancel(closing path: [String]) async {
     let task = Tree.change { _ in
       closedPath = path
-      // If the task has not been noted yet, it finds this before it calls the factory, or is cancelled when it is
-      // noted.
+      // If `start` has not stored its task yet, `isAbandoned` stops the making: the task checks it before it calls the
+      // factory, and `start` checks it when it stores the task.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
@@ -86,9 +89,9 @@ final class AsyncCreation: @unchecked Sendable {
     await task?.value
   }
 
-  /// Notes that an instance has been made and is about to be kept. Under the tree lock.
+  /// Records that the new instance is about to be kept. Call this under the tree lock.
   ///
-  /// - Returns: Whether the making has not been abandoned.
+  /// - Returns: False if the creation has been abandoned.
   func beginKeeping() -> Bool {
     isKeeping = !isAbandoned
     return isKeeping
@@ -110,11 +113,11 @@ final class AsyncCreation: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Enters the current task among those that wait. Under the tree lock.
+  /// Adds the current task to the waiters. Call this under the tree lock.
   ///
   /// - Parameters:
-  ///   - call: The call that the task is part of, if it is part of one.
-  ///   - path: The keys of the synchronous factories that lead from the call to what is being made.
+  ///   - call: The call that the task is part of, if any.
+  ///   - path: The keys of the synchronous factories that lead from the call to the instance.
   /// - Returns: The number of the waiter.
   /// - Throws: `ProviderFailure.cycle` if the call would wait for itself.
   func enterNext(_ call: AsyncCall?, _ path: [KeyIdentity]) throws -> UInt {
@@ -122,10 +125,11 @@ final class AsyncCreation: @unchecked Sendable {
     return enter(call, path)
   }
 
-  /// Enters the task that begins the creation. Under the tree lock.
+  /// Adds the task that begins the creation to the waiters. Call this under the tree lock.
   ///
-  /// - Parameter predecessor: A creation that was abandoned, and that ends before this one begins.
-  /// - Throws: `ProviderFailure.cycle` if the predecessor would wait for this creation.
+  /// - Parameter predecessor: The abandoned creation that this one replaces. The factory does not run before it has
+  ///   ended.
+  /// - Throws: `ProviderFailure.cycle` if the predecessor would have to wait for this creation.
   func enterFirst(_ call: AsyncCall?, _ path: [KeyIdentity], after predecessor: AsyncCreation?) throws -> UInt {
     if let predecessor, predecessor.outcome == nil {
       if let cycle = predecessor.cycle(through: call, path) { throw ProviderFailure.cycle(cycle) }
@@ -171,7 +175,7 @@ final class AsyncCreation: @unchecked Sendable {
     task?.cancel()
   }
 
-  /// Raises the priority of the making to that of the current task, if that is higher.
+  /// Raises the priority of the task that makes the instance to that of the current task, if that is higher.
   private func raisePriority() {
     let current = Task.currentPriority
     let task = Tree.change { _ -> Task<Void, Never>? in
@@ -183,18 +187,19 @@ final class AsyncCreation: @unchecked Sendable {
   }
 
   private func raise(_ task: Task<Void, Never>, to priority: TaskPriority) {
-    // A task has at least the priority of every task that awaits its value.
+    // The runtime raises a task's priority to that of any task that awaits its value.
     Task.detached(priority: priority) { await task.value }
   }
 
   // MARK: - Cycles
 
-  /// The keys of the cycle that there would be if a call waited for this creation: from this creation to the call, and
-  /// back. Nil if there would be none. Under the tree lock.
+  /// If a call that waited for this creation would wait for itself, returns the keys of the cycle, which begins and
+  /// ends with this creation. Otherwise returns nil. Call this under the tree lock.
   func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
     guard let call, let last = call.content?.creation else { return nil }
-    // Goes from the call's own creation to those that wait for it, and on, in search of this one. For each creation,
-    // the keys of what it makes while it waits, and the index of the creation that it waits for.
+    // The search starts at the creation that the call is part of, goes on to the creations that wait for it, and so on,
+    // until it reaches this one. For each creation, it keeps the keys that lead from that creation to the one it waits
+    // for, and the index of the latter.
     var found = [(creation: last, keys: call.path + path, awaited: -1)]
     var known: Set = [ObjectIdentifier(last)]
     var next = 0

@@ -1,11 +1,11 @@
 /// How an asynchronous factory makes an instance.
 extension AsyncFactory {
-  /// Gets the instance that `obtain` asks for; makes it if there is none.
+  /// Returns the instance that `obtain` asks for, after making it if there is none.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
   ///   - path: The keys of the synchronous factories that need the instance.
-  /// - Returns: Nil if the provider has left its context in the meantime: the caller looks up again.
+  /// - Returns: Nil if the provider has left its context in the meantime; the caller then looks up again.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   func instance(
     for context: UDIContext, _ arguments: KeptArguments?, _ path: [KeyIdentity]
@@ -28,7 +28,7 @@ extension AsyncFactory {
     }
   }
 
-  /// Gets the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
+  /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   private func shared(
     for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ path: [KeyIdentity],
     by findKeeper: () -> any AsyncKeeper
@@ -43,14 +43,14 @@ extension AsyncFactory {
       case .discarded: continue
       case .wait(let creation, let number): return try await creation.wait(number)
       case .make(let owner, let creation, let number, let predecessor):
-        // The new call does not belong to the one that asks for it: that one waits for it, like any other.
+        // The new call is not part of the asker's call, which merely waits for the result like any other call.
         let asker = AsyncCall.current
         creation.start(after: predecessor) { [self] in
           do {
-            // The making might have been abandoned before the task began.
+            // All waiting tasks might have been cancelled before this task began.
             if Tree.change({ _ in creation.isAbandoned }) { throw CancellationError() }
             try Task.checkCancellation()
-            // Another task might have stored an instance since this one has asked the storage.
+            // Another task might have stored an instance since this one asked the storage.
             if let stored = keeper.storedInstance() {
               _ = keeper.end(creation, with: nil, self, owner)
               return stored
@@ -75,12 +75,12 @@ extension AsyncFactory {
     }
   }
 
-  /// Makes an instance: calls the factory, and does everything that has to be done before and after.
+  /// Makes an instance: calls the factory, with everything that has to happen before and after.
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
   ///   - isOwned: Whether the context owns the instance.
-  ///   - keep: Called once there is an instance.
+  ///   - keep: Called with the new instance, so that the caller can keep it.
   private func make(
     for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall, isOwned: Bool,
     keeping keep: (Instance) -> Void
@@ -109,34 +109,36 @@ extension AsyncFactory {
   }
 }
 
-/// What a task that wants an instance does next.
+/// The next step of a task that wants an instance.
 enum AsyncClaim {
-  /// Takes the instance.
+  /// Take this instance.
   case found(Instance)
-  /// Waits for another task, which is making the instance.
+  /// Wait for another task, which is making the instance. The number is the waiter's.
   case wait(AsyncCreation, UInt)
-  /// Starts the making for this context, and waits. The factory must not run before the predecessor has ended.
+  /// Make the instance for this context in a new task, and wait for that. The factory must not run before the
+  /// predecessor has ended.
   case make(UDIContext, AsyncCreation, UInt, predecessor: AsyncCreation?)
-  /// Looks for another keeper, because this one is no longer in use.
+  /// Look for another keeper, because this one is no longer in use.
   case discarded
-  /// Looks up again, because the provider has left its context.
+  /// Look up again, because the provider has left its context.
   case gone
 }
 
-/// What keeps or shares an instance that an asynchronous factory makes: an `InstanceKeeper`, or a graph.
+/// An object that keeps or shares an instance of an asynchronous factory: an `InstanceKeeper`, or one share of a graph.
 protocol AsyncKeeper: AnyObject, Sendable {
-  /// What a user's storage keeps.
+  /// The instance in the user's storage, if there is such a storage and it contains one.
   func storedInstance() -> Instance?
-  /// Finds the instance that is there or being made. If there is none, the caller has to make one.
+  /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, which the caller
+  /// has to start.
   ///
   /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself.
   func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim
-  /// Ends a creation: keeps what was made, unless somebody has dropped it in the meantime.
+  /// Ends a creation. Keeps the instance, unless a reset or the provider's removal has dropped it in the meantime.
   ///
-  /// - Parameter instance: Nil if nothing was made.
-  /// - Returns: False if an instance was made that nobody wants any more, so that it has to be closed.
+  /// - Parameter instance: The new instance; nil if none was made.
+  /// - Returns: False if the instance is no longer wanted, so that the caller has to close it.
   func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
-  /// Whether what it keeps does not depend on who asks, and so has a graph of its own.
+  /// Whether the instance is the same whoever asks for it. If so, it gets a graph of its own while it is made.
   var isIndependent: Bool { get }
 }
 
@@ -188,10 +190,10 @@ extension InstanceKeeper {
     return isWanted
   }
 
-  /// Keeps an instance in the same way as one that was made synchronously, so that storages and resets find what they
-  /// expect.
+  /// Keeps an instance by way of a synchronous creation, so that storages and resets treat it like an instance that was
+  /// made synchronously.
   ///
-  /// - Returns: False if the instance has to be closed at once.
+  /// - Returns: False if the caller has to close the instance at once.
   private func keep(
     _ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext
   ) -> Bool {
@@ -199,16 +201,16 @@ extension InstanceKeeper {
     while true {
       let claimed: Claim
       do { claimed = try claim(for: owner, resolution) } catch {
-        // The context is being closed. What has been noted will be closed with it; what goes into a user's storage has
-        // not been noted.
+        // The context is being closed. An instance that `noteUnclosed` has recorded is closed with the context. An
+        // instance for a user's storage is not recorded there, so the caller has to close it.
         return custom == nil
       }
       switch claimed {
       case .make(_, let shared):
-        // After a reset, it is not kept.
+        // If the provider was reset in the meantime, it does not keep the instance.
         Tree.change { _ in if asyncCreation !== creation { self.creation = nil } }
         end(shared, .made(instance))
-        // To lookups, the dependency has appeared: they could not have made it.
+        // To watchers, the dependency has just appeared, because a synchronous lookup could not have made it.
         owner.change { node, _ in node.notifyWatchers(ofInstanceOf: provider) }
         return true
       case .wait(let gate, let other):
@@ -224,7 +226,7 @@ extension InstanceKeeper {
 }
 
 extension Node {
-  /// Notifies the watchers of everything that a provider's instance is served as. Under the tree lock.
+  /// Notifies the watchers of a provider's key and of the keys of its aliases. Call this under the tree lock.
   fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
     notifyWatchersHereAndAbove(of: provider.keyID)
     for alias in provider.aliases { notifyWatchers(ofInstanceOf: alias) }

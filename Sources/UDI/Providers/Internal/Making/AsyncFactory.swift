@@ -1,12 +1,12 @@
 /// A provider with an asynchronous factory.
 ///
-/// A synchronous lookup finds what was made and is kept, but never makes anything. `obtain` makes: see
+/// Synchronous lookups find the instance that this provider keeps, but never make one. Only `obtain` makes one: see
 /// `AsyncFactory+Making.swift`.
 final class AsyncFactory: Provider, @unchecked Sendable {
-  // Unchecked: it adds constants, and `uncheckedCreation`, which the tree lock guards.
+  // Unchecked: this class adds constants, and `uncheckedCreation`, which the tree lock guards.
 
   typealias Function = @Sendable (UDIContext, KeptArguments?) async throws -> Instance?
-  /// What is called after the instance has been made.
+  /// The closure to call after the instance has been made.
   typealias Completion = @Sendable (UDIContext, Instance, KeptArguments?) async -> Void
 
   let function: Function
@@ -29,10 +29,10 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     set { unsafe uncheckedCreation = newValue }
   }
 
-  /// Returns what is kept. Nothing is made, so this is a miss if there is nothing.
+  /// Returns the instance that is kept. If there is none, this is a miss, because only `obtain` may run the factory.
   ///
-  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is part of the making of what
-  ///   it asks for.
+  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is made while the instance that
+  ///   it asks for is being made, in order to make it.
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
     var creation: AsyncCreation?
@@ -59,6 +59,6 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 }
 
 extension Provider {
-  /// Whether its instances come from an asynchronous factory.
+  /// Whether an asynchronous factory makes the provider's instances.
   final var isAsynchronous: Bool { (self as? Alias)?.target.isAsynchronous ?? (self is AsyncFactory) }
 }

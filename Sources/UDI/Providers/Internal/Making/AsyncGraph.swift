@@ -1,16 +1,18 @@
-/// What one outermost `obtain` shares under the lifetime `.graph`, among everything that it makes asynchronously.
+/// The instances that one outermost `obtain` shares under the lifetime `.graph`, among all asynchronous factories that
+/// it runs.
 final class AsyncGraph: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// A task that a factory starts without waiting for it can outlive the graph, and keeps this object alive.
+  /// A factory may start a task without waiting for it. Such a task can outlive the graph, and keeps this object alive.
+  /// That is why `end` releases the shares.
   @TaskLocal private static var current: AsyncGraph?
 
-  /// By the providers' ids and the hashes of the arguments.
+  /// The shares, by the providers' ids and the hashes of the arguments.
   private var shares: [Graphs.Key: [Share]] = [:]
   /// Whether the outermost `obtain` has ended.
   private var hasEnded = false
 
-  /// Ends the graph, and releases what it shares.
+  /// Ends the graph, and releases its instances.
   private func end() {
     let released = Tree.change { _ in
       hasEnded = true
@@ -20,7 +22,7 @@ final class AsyncGraph: @unchecked Sendable {
     _ = consume released
   }
 
-  /// One instance of the graph.
+  /// One instance of the graph, or the creation that is making it.
   final class Share: AsyncKeeper, @unchecked Sendable {
     // Unchecked: `creation` is guarded by the tree lock.
     fileprivate let arguments: ArgumentKey?
@@ -52,9 +54,9 @@ final class AsyncGraph: @unchecked Sendable {
     ) -> Bool { true }
   }
 
-  /// Runs an operation in the graph of the current task; in a new graph if there is none.
+  /// Runs an operation in the graph of the current task, or in a new graph if there is none.
   ///
-  /// - Parameter isNew: Whether it is a new graph in any case.
+  /// - Parameter isNew: Whether to use a new graph in any case.
   static func run<Result>(
     anew isNew: Bool = false, _ operation: (AsyncGraph) async throws -> Result
   ) async rethrows -> Result {
@@ -64,10 +66,11 @@ final class AsyncGraph: @unchecked Sendable {
     return try await $current.withValue(graph) { try await operation(graph) }
   }
 
-  /// The place of what a provider makes from a set of arguments.
+  /// Finds or adds the share for a provider and a set of arguments.
   func share(for provider: AsyncFactory, _ arguments: ArgumentKey?) -> Share {
     let key = Graphs.Key(provider: provider.id, number: UInt(bitPattern: arguments?.digest ?? 0))
-    // The arguments' `==` is user code, so they are not compared under the lock.
+    // Comparing arguments calls the user's `==`, so it must not happen under the lock. The lock is given back for it.
+    // If other shares have been added in the meantime, they are compared in the next turn.
     var compared = 0
     while true {
       let candidates = Tree.change { _ in shares[key] ?? [] }
@@ -76,7 +79,7 @@ final class AsyncGraph: @unchecked Sendable {
       let new = Share(arguments)
       let isAdded = Tree.change { _ in
         guard (shares[key]?.count ?? 0) == compared else { return false }
-        // After the end, nobody shares it any more.
+        // After the graph has ended, the new share is for this caller only.
         if !hasEnded { shares[key, default: []].append(new) }
         return true
       }

@@ -1,4 +1,4 @@
-/// The frames of one thread. Not an array, because an array checks at each change whether its memory is shared.
+/// The frames of one thread. An array would check at each change whether its memory is shared.
 @safe
 struct FrameStack: ~Copyable {
   private var frames: UnsafeMutablePointer<Resolution.Frame>
@@ -10,7 +10,7 @@ struct FrameStack: ~Copyable {
 
   deinit { unsafe frames.deallocate() }
 
-  /// Whether so many factories are nested that the stack has to be checked.
+  /// Whether so many factories run inside one another that the depth of the stack has to be checked.
   @inline(__always)
   var isDeep: Bool { count >= 16 }
 
@@ -30,7 +30,7 @@ struct FrameStack: ~Copyable {
   @inline(__always)
   mutating func append(_ frame: Resolution.Frame) {
     if count == capacity { grow() }
-    // A frame consists of plain words, so nothing has to be deinitialised before its place is reused.
+    // A frame consists of plain words, so nothing has to be deinitialised before its memory is reused.
     unsafe (frames + count).initialize(to: frame)
     count += 1
   }

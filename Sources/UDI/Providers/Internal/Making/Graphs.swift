@@ -1,12 +1,12 @@
-/// What one outermost link shares under the lifetime `.graph`. The link has a graph of its own, and each instance that
-/// it makes and that is kept has another one. Only the link's thread uses this.
+/// The instances that one outermost link shares under the lifetime `.graph`. The link has one graph, and each instance
+/// that the link makes and a provider keeps has another. Only the link's thread uses this.
 struct Graphs: ~Copyable {
   /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
-  /// The number of the last graph that has begun.
+  /// The number of the graph that began last.
   private var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
-  /// What was made with arguments, by the hashes of the arguments.
+  /// The instances that were made with arguments, by the hashes of the arguments.
   private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
 
   // Not private, because the compiler (Swift 6.3) crashes if they are.
@@ -24,7 +24,7 @@ struct Graphs: ~Copyable {
 
   init() {}
 
-  /// Begins the graph of an instance that is kept.
+  /// Begins the graph of an instance that its provider will keep.
   mutating func begin() {
     lastNumber += 1
     number = lastNumber
@@ -33,12 +33,12 @@ struct Graphs: ~Copyable {
   @inline(__always)
   private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
 
-  /// What a provider made without arguments.
+  /// The instance that a provider made without arguments.
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// Writes a provider's instance to memory for an optional of the provider's type, if the instance is an object that
-  /// can be written without a cast.
+  /// Writes a provider's instance to memory for an optional of the provider's type. This is possible if the instance is
+  /// an object that needs no cast.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
@@ -46,7 +46,7 @@ struct Graphs: ~Copyable {
     return true
   }
 
-  /// What a provider made with arguments that have this hash.
+  /// The instances that a provider made with arguments that have this hash.
   func candidates(_ provider: UInt, _ digest: Int) -> [(arguments: ArgumentKey, instance: Instance)] {
     sharedWithArguments[key(provider)]?[digest] ?? []
   }
@@ -60,21 +60,21 @@ struct Graphs: ~Copyable {
     sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
   }
 
-  /// Whether nothing is shared.
+  /// Whether no graph shares anything.
   var isEmpty: Bool { shared.isEmpty && sharedWithArguments.isEmpty }
 
-  /// Begins to count graphs anew, for the next outermost link.
+  /// Numbers graphs from the beginning again, for the next outermost link.
   mutating func restart() { (number, lastNumber) = (0, 0) }
 
-  /// Releases what is shared. Keeps the memory, which the next link may use again.
+  /// Releases all instances, but keeps the memory for the next link.
   mutating func removeAll() {
     restart()
     sharedWithArguments = [:]
     shared.removeAll()
   }
 
-  /// Whether it has so little memory that the memory is kept for the next link.
+  /// Whether this has so little memory that the next link may have it.
   var isWorthKeeping: Bool { shared.capacity <= 64 }
-  /// Whether it has no memory.
+  /// Whether this has no memory.
   var isUnused: Bool { shared.capacity == 0 }
 }

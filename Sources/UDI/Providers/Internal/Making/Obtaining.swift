@@ -1,4 +1,4 @@
-/// A lookup that can wait: for the actor that a factory belongs to, or for an asynchronous factory.
+/// A lookup for `obtain`, which can wait for the actor that a factory belongs to, or for an asynchronous factory.
 struct Obtaining: Sendable {
   let context: UDIContext
   let type: Any.Type
@@ -7,15 +7,15 @@ struct Obtaining: Sendable {
   let search: UDISearch?
   let arguments: KeptArguments?
 
-  /// An attempt to look up without waiting.
+  /// The result of one lookup that does not wait.
   private enum Attempt {
     case found(Instance)
-    /// - Parameter unmade: What a synchronous factory needed that only an asynchronous one can make.
+    /// - Parameter unmade: A request of a synchronous factory that only an asynchronous factory can fulfil.
     case failed(any Error, unmade: Unmade?)
   }
 
-  /// How often a synchronous factory runs again. If that is not enough, it probably asks with other arguments each
-  /// time.
+  /// How many asynchronous instances one run may make for synchronous factories, each of which then runs again. If more
+  /// are needed, a factory probably asks with other arguments each time.
   private static var limit: Int { 200 }
 
   /// Looks up, and waits as long as necessary.
@@ -24,11 +24,11 @@ struct Obtaining: Sendable {
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
     var actor: (any Actor)?
-    // Each actor is tried only once. There can be several, because the provider might be replaced in the meantime by
-    // one that belongs to another actor.
+    // The actors on which this run has looked up. It tries each only once. There can be several, because the provider
+    // might be replaced in the meantime by one that belongs to another actor.
     var triedActors: [any Actor] = []
-    // A synchronous factory that needs something asynchronous fails. It runs again once that has been made. What was
-    // made is held here, so that it is still there if its lifetime is weak.
+    // A synchronous factory that needs an asynchronous instance fails, and runs again once the instance has been made.
+    // The instances are held here, so that the factory finds them even if their lifetime is weak.
     var made: [(unmade: Unmade, instance: ActorOwned<Instance>)] = []
     do {
       while true {
@@ -36,16 +36,16 @@ struct Obtaining: Sendable {
         switch attempt {
         case .found(let instance): return instance
         case .failed(ProviderFailure.asynchronous(let unmade), _):
-          // What was asked for has an asynchronous factory.
+          // The lookup itself has found an asynchronous factory.
           if let instance = try await unmade.obtain() { return try exact(instance, unmade) }
         case .failed(let error, let unmade?)
         where made.count < Self.limit && !made.contains { $0.unmade.isSame(as: unmade) }:
-          // A synchronous factory on the way needs something asynchronous.
+          // A synchronous factory needs an asynchronous instance.
           if let instance = try await obtain(unmade, after: error) {
             made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
           }
         case .failed(let error, _):
-          // Something on the way might belong to another actor.
+          // The provider or a set-up block might belong to another actor.
           guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
             throw error
           }
@@ -58,13 +58,13 @@ struct Obtaining: Sendable {
     }
   }
 
-  /// Gets what a synchronous factory needs.
+  /// Obtains an asynchronous instance for a synchronous factory.
   ///
-  /// - Parameter failure: How the factory failed without it.
-  /// - Throws: What the factory would have thrown if it had got this error.
+  /// - Parameter failure: The error with which the factory failed because it did not get the instance.
+  /// - Throws: The error that the factory would have thrown if it had got this method's error.
   nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
-      // The factory can do without it: it has failed for another reason.
+      // The factory can do without the instance; it has failed for another reason.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
       let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)
@@ -81,8 +81,8 @@ struct Obtaining: Sendable {
     return try _openExistential(type, do: convert)
   }
 
-  /// The actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if set-up
-  /// blocks have to run there. Nil if there is no such actor.
+  /// Returns the actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if
+  /// set-up blocks have to run there. Nil if there is no such actor.
   private func actorThatMayGive(after error: any Error) -> (any Actor)? {
     switch error as? ProviderFailure {
     case .isolatedElsewhere(let isolation): isolation.actor
@@ -103,7 +103,7 @@ struct Obtaining: Sendable {
     do {
       let instance = try _openExistential(type, do: look)
       if let unmade = resolution.endObtaining(outer) {
-        // A factory has done without something that it could have had.
+        // A factory did without an asynchronous instance that `obtain` could have made for it.
         let failure = ProviderFailure.asynchronous(unmade)
         unmade.context.report(failure, unmade.provider, unmade.provider.madeType, nil)
       }

@@ -6,28 +6,29 @@
   import Musl
 #endif
 
-/// What each thread has for itself until it ends.
+/// A value for each thread, which lives until the thread ends.
 enum PerThread {
-  /// Written once, by `prepare`. Not a lazy constant, because each link would then check whether the constant has been
+  /// Written once, by `prepare`. Not a lazy constant, because then each link would check whether it has been
   /// initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
-  /// Makes the key on first access, and tells whether that succeeded: 0 if so.
+  /// Makes the key on first access. 0 if that succeeded, otherwise the system's error code.
   private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
-    // The system calls this when a thread ends, and passes what the thread stored. On Darwin the parameter's type says
-    // that this is never nil.
+    // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin the
+    // parameter's type says that this is never nil.
     let pointer: UnsafeMutableRawPointer? = unsafe value
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Call this before there is anything to make: whoever creates a provider or a set-up block calls it.
+  /// Makes the key. Everything that creates a provider or a set-up block calls this first.
   static func prepare() {
-    // This is not a precondition: `-Ounchecked` removes a precondition's condition, and the key would never be made.
+    // Not a `precondition`: under `-Ounchecked`, its condition is not evaluated, and the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// What the calling thread is making. It lives as long as the thread. Use this only if there is a provider or a
-  /// set-up block, which the caller has found while holding a lock.
+  /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider or a set-up block
+  /// exists: then the key has been made. The caller must have found the provider or set-up block while holding a lock,
+  /// so that it sees the key.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {
@@ -36,7 +37,7 @@ enum PerThread {
     }
   }
 
-  /// The same as `resolution`, or nil if the thread has made nothing yet. Use this only after `prepare`.
+  /// The calling thread's resolution, or nil if the thread has none yet. Use this only after `prepare`.
   static var presentResolution: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A class whose instances take no part in the tree, as a provider remembers it.
+/// A class whose objects take no part in the tree. A provider remembers one.
 struct PlainClass: AtomicRepresentable, Equatable {
   private let word: UInt
 
@@ -8,15 +8,15 @@ struct PlainClass: AtomicRepresentable, Equatable {
 
   private init(word: UInt) { self.word = word }
 
-  /// - Parameter isInFirstWord: Whether all values of the provider's type begin with the reference to the object.
-  // A class's metadata is aligned to words, so the lowest bit is free.
+  /// - Parameter isInFirstWord: Whether every value of the provider's type begins with a reference to the object.
+  // The parameter goes into the lowest bit, which is free because a class's metadata is aligned to words.
   init(of object: AnyObject, isInFirstWord: Bool) {
     word = UInt(bitPattern: ObjectIdentifier(type(of: object))) | (isInFirstWord ? 1 : 0)
   }
 
   var isInFirstWord: Bool { word & 1 != 0 }
 
-  /// Whether this is the class of an object.
+  /// Whether an object is of exactly this class.
   @inline(__always)
   func isClass(of object: Unretained<AnyObject>) -> Bool {
     object.read { UInt(bitPattern: ObjectIdentifier(type(of: $0))) } == word & ~1

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Attaching what was made, if it takes part in the tree.
+/// How a provider attaches an instance that takes part in the tree.
 extension Provider {
-  /// Whether an object's class is known to take no part in the tree.
+  /// Whether objects of this object's class are known to take no part in the tree.
   @inline(__always)
   final func isPlain(_ form: StoredForm) -> Bool {
     plainClass.load(ordering: .relaxed).isClass(of: form.borrowed)
   }
 
-  /// Attaches what was made to the context that its factory got, if it takes part in the tree. The attachment is weak
-  /// if the context owns the instance.
+  /// If an instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
+  /// weak if the context owns the instance.
   final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
     guard !instance.isBox, instance.form.address == 0 || !isPlain(instance.form) else { return }
     attach(instance.object, to: context, isOwned: isOwned)
@@ -35,22 +35,22 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    // The reference is checked before it is cast as an `Any`: if a class does not conform, the check of the reference
-    // searches the conformances in the program once, and the cast of an `Any` searches them three times.
+    // First the reference itself is checked. If a class does not conform, this check searches the program's
+    // conformances once; the cast of an `Any` searches them three times.
     guard object is any UDIObject else {
       identity.read { $0.membership = .plain }
       notePlainClass(of: object)
       return nil
     }
-    // The cast of an `Any` also checks whether the conformance can be used on this thread: a conformance that is
-    // isolated to the main actor can only be used there.
+    // The cast of an `Any` also checks whether the conformance may be used on this thread: a conformance that is
+    // isolated to the main actor may be used only there.
     if let member = (object as Any) as? any UDIObject { return member }
     reportUnattached(object, to: context)
     return nil
   }
 
   /// Reports that an object takes part in the tree but cannot be attached on this thread. Attaching it later, on its
-  /// actor, would not help: whoever links it now would already have got it unattached.
+  /// actor, would not help: the caller that links it now would already use it unattached.
   private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
     let name = TypeIdentity.of(type(of: object)).text
     let path = context.change { node, _ in node.fullPath }
@@ -63,10 +63,11 @@ extension Provider {
       """, at: site)
   }
 
-  /// Records that the class of an object that the provider made takes no part in the tree.
+  /// Remembers an object's class as one whose objects take no part in the tree.
   private final func notePlainClass(of object: AnyObject) {
     let isInFirstWord = TypeToken.of(madeType).holdsReferences
-    // Sequentially consistent, like the outcome, which `forgetFailure` reads next: see `note`.
+    // Both accesses are sequentially consistent: this store, and the load of `lastOutcome` that `forgetFailure` does
+    // next. `note` relies on their order.
     plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }

@@ -1,31 +1,32 @@
 import Synchronization
 
-/// How a provider's factory failed. Keeps a text instead of the error, because the error might hold the user's objects.
+/// How a provider's factory failed. Contains a text instead of the error, because the error might hold the user's
+/// objects.
 final class FactoryFailure: Sendable {
   enum Reason {
     case threw(String)
     case returnedNil
-    /// What was made does not conform to the type of an alias.
+    /// The instance does not conform to the type of an alias.
     case notConvertible(from: Any.Type)
   }
 
   let reason: Reason
-  /// The types of the arguments that the factory was given; if it returned nil, the types that it wants.
+  /// The types of the arguments that the factory was given; if it returned nil, the types that it takes.
   let argumentTypes: [Any.Type]
-  /// When the factory failed. If it returned nil several times in a row, this is the first of these times.
+  /// When the factory failed. If it returned nil several times in a row, this is the first time.
   let time: ContinuousClock.Instant
 
-  /// Records that a factory returned nil. The record does not depend on the arguments, so there is nothing new to
-  /// record if the factory returns nil again.
+  /// Records that a factory returned nil. The record is the same for all arguments, so further nils in a row need no
+  /// new record.
   init(nilOf provider: Provider) {
     reason = .returnedNil
     argumentTypes = provider.argumentTypes
     time = .now
   }
 
-  /// Do not call this under a lock: an error's description is user code.
+  /// Do not call this under a lock: the error's description is user code.
   ///
-  /// - Returns: Nil if the caller made a mistake and the factory did not run.
+  /// - Returns: Nil if the factory did not run, because the caller made a mistake.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
     case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
@@ -37,7 +38,7 @@ final class FactoryFailure: Sendable {
     time = .now
   }
 
-  /// Shortens a message before it is kept: the description of an error might contain everything that a server sent.
+  /// Shortens a message before it is stored: an error's description might contain everything that a server sent.
   private static func shortened(_ text: String) -> String {
     let limit = 1000
     guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
@@ -46,7 +47,7 @@ final class FactoryFailure: Sendable {
     return "\(text[..<end])…"
   }
 
-  /// What went wrong, in words.
+  /// A description of the failure, for explanations.
   var message: String {
     switch reason {
     case .threw(let text): text
@@ -63,11 +64,11 @@ extension Provider {
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }
 
-  /// Records that the factory returned nil. Some factories often return nil, so this takes no lock if it is recorded
-  /// already.
+  /// Records that the factory returned nil. Some factories often do, so this takes no lock if the last record says the
+  /// same.
   private final func noteNil() {
-    // Return early only if no class is known. Otherwise the next success might take the fast path, which does not clear
-    // the recorded failure.
+    // The early return requires that no plain class is known. If one were known, the next success could take the fast
+    // path, which does not clear the recorded failure.
     if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
       plainClass.load(ordering: .sequentiallyConsistent) == .none
     {
@@ -82,9 +83,10 @@ extension Provider {
       lastFailure = failure
       lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
     }
-    // Without a known class, the next success does not take the fast path, and so clears the recorded failure. The
-    // class is cleared only after the outcome has been stored, and a thread that stores a class reads the outcome
-    // afterwards. So no class stays known while there is a failure to clear.
+    // While no plain class is known, the next success cannot take the fast path, and so it clears the recorded failure.
+    // A class can become known only if a thread stores one, and that thread reads the outcome afterwards. Here, the
+    // outcome is stored first and the class is cleared afterwards. So either the class is cleared here, or the other
+    // thread sees the failure and clears it.
     plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
@@ -103,8 +105,8 @@ extension Provider {
     }
   }
 
-  /// The last failure, if nothing has been made since. If an alias has no failure of its own, the failure of the
-  /// provider whose instances it serves. Under the tree lock.
+  /// The last failure; nil if the factory has made an instance since. An alias without a failure of its own has the
+  /// failure of its target, the provider whose instances it serves. Call this under the tree lock.
   final var failure: FactoryFailure? {
     var provider = self
     while true {

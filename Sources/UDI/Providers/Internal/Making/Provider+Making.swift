@@ -1,25 +1,27 @@
-/// How an instance is made. `instance` checks whether there is one already; `make` makes one. For what is made at every
-/// link, `Provider+QuickMaking.swift` does the same in less time.
+/// How a provider makes an instance. `instance` checks whether there is one already; `make` makes one.
+/// `Provider+QuickMaking.swift` does the same in less time for lifetimes that need a new instance for every link or
+/// graph.
 extension Provider {
   /// One run of a factory.
   struct FactoryCall {
     let arguments: Arguments?
-    /// What the thread is making.
+    /// The resolution of the thread on which the factory runs.
     let resolution: Unretained<Resolution>
-    /// Whether the instance is kept.
+    /// Whether the provider keeps the instance.
     var isKept = false
-    /// Whether nobody shares the instance, whatever the lifetime says.
+    /// Whether the instance goes only to the link that asked for it, whatever the lifetime says.
     var isFresh = false
   }
 
-  /// Gets the instance that a lookup asks for; makes it if there is none.
+  /// Returns the instance that a lookup asks for, after making it if there is none.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
   ///   - arguments: The factory's arguments.
-  ///   - isFresh: Whether to make a new instance in any case and not to keep it.
-  /// - Returns: Nil if the provider has left its context in the meantime: the caller looks up again.
-  /// - Throws: `ProviderFailure`, or what the factory throws, on this thread or on the thread that this one waited for.
+  ///   - isFresh: Whether to make a new instance in any case, which the provider does not keep.
+  /// - Returns: Nil if the provider has left its context in the meantime; the caller then looks up again.
+  /// - Throws: `ProviderFailure`, or what the factory throws. The factory may have run on this thread, or on another
+  ///   thread that this one waited for.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let resolution = PerThread.resolution
     let key: ArgumentKey?
@@ -35,14 +37,15 @@ extension Provider {
       }
     case .weak, .strong, .custom:
       key = try self.key(of: arguments)
-      // Two calls, so that the compiler specialises the function for each kind of keeper. Otherwise the benchmark
-      // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
+      // `keptInstance` is called in two places, so that the compiler specialises it for each kind of keeper. Otherwise
+      // the benchmark "the same by a scope: register 3, make 3, link 2, end it" would take longer.
       if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
       return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
     }
   }
 
-  /// Gets the instance that is kept. If there is none, makes it, or waits for another thread that is making it.
+  /// Returns the instance that the keeper keeps. If there is none, makes it, or waits for another thread that is making
+  /// it.
   private final func keptInstance<Keeper: InstanceKeeper>(
     for context: UDIContext, _ arguments: Arguments?, _ resolution: Unretained<Resolution>, by findKeeper: () -> Keeper
   ) throws -> Instance? {
@@ -77,11 +80,11 @@ extension Provider {
     }
   }
 
-  /// Makes an instance: runs the factory, and does everything that has to be done before and after.
+  /// Makes an instance: runs the factory, with everything that has to happen before and after.
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
-  ///   - conclude: Called exactly once, with the outcome, before the call's frame is removed.
+  ///   - conclude: Called exactly once, with the outcome, while the factory call still has its frame.
   private final func make(
     for context: UDIContext, _ call: FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
   ) throws -> Instance {
@@ -103,7 +106,7 @@ extension Provider {
     }
   }
 
-  /// Ends a call that has made an instance.
+  /// Ends a factory call that has made an instance.
   final func finish(
     _ call: FactoryCall, for context: UDIContext, _ instance: Instance,
     concluding conclude: (SharedCreation.Outcome) -> Void
@@ -115,18 +118,19 @@ extension Provider {
     call.resolution.read { $0.pop() }
   }
 
-  /// Notes what has to be done with an instance: to call the completion at the end of the outermost link, and to close
-  /// the instance some day.
+  /// Records what remains to be done with an instance: to call the completion at the end of the outermost link, and to
+  /// close the instance one day.
   @inline(never)
   private final func noteMade(_ call: FactoryCall, _ context: UDIContext, _ instance: Instance) {
-    // This comes before anybody else gets the instance, so whatever is made of it comes later in the order.
+    // The instance is numbered for closing before anybody else gets it. So whatever is made with its help gets a later
+    // number, and is closed earlier.
     if call.isKept { noteUnclosed(instance) }
     guard hasCompletion else { return }
     let completion = Resolution.Completion(self, instance, context, call.arguments)
     call.resolution.read { $0.atEnd(completion) }
   }
 
-  /// Ends a call that has not made an instance.
+  /// Ends a factory call that has failed.
   ///
   /// - Returns: The error to throw.
   @inline(never)
@@ -137,8 +141,9 @@ extension Provider {
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // The waiting threads might not be part of the cycle. They look again, and each gets an error whose path begins
-    // with what it asked for. If something asynchronous is missing, a thread that looks for `obtain` will get it.
+    // A waiting thread may be outside the cycle, so it does not get this error. It looks up again and gets an error of
+    // its own, whose path begins with what that thread asked for. It also looks up again if an asynchronous instance is
+    // missing: if it looks up for `obtain`, `obtain` can wait for that instance.
     conclude(error.isCycle || error.needsObtain ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
@@ -148,7 +153,7 @@ extension Provider {
 // MARK: - Arguments
 
 extension Provider {
-  /// What distinguishes instances that are kept or shared for different arguments; nil if there are no arguments.
+  /// Returns a key by which to find an instance that was made from these arguments, or nil if there are no arguments.
   final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     guard (arguments?.type.count ?? 0) == argumentCount else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
@@ -160,15 +165,15 @@ extension Provider {
     return key
   }
 
-  /// Throws if an argument might not be `Sendable` although the factory was promised that it is: the factory could send
-  /// it to another actor or thread. Every factory of something `Sendable` has this promise.
+  /// Rejects arguments that might not be `Sendable` if the factory was promised `Sendable` ones: the factory could send
+  /// them to another actor or thread. Every factory of a `Sendable` dependency has this promise.
   ///
-  /// - Parameter reach: The reach of the link that gives the arguments. If it is `anywhere`, the compiler knows them to
-  ///   be `Sendable`.
+  /// - Parameter reach: The reach of the link that passes the arguments. If it is `anywhere`, the compiler has already
+  ///   checked that they are `Sendable`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
   final func rejectArguments(_ arguments: Arguments?, of reach: Reach) throws {
     guard reach == .mainActor, let arguments else { return }
-    // The arguments for an alias go to its target.
+    // An alias passes its arguments on to its target.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
     guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
@@ -176,9 +181,9 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the wanted type is. That is certain only if the value has
-  /// exactly the wanted type, and the type's name contains neither `<` nor `(`: at run time, `any P & Sendable` cannot
-  /// be distinguished from `any P`, nor an array of one from an array of the other. So this is also false for `[Int]`,
+  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. Only a value of exactly that
+  /// type is certain to be, and only if the type's name contains neither `<` nor `(`. The reason is that the run time
+  /// cannot distinguish `any P & Sendable` from `any P`, or arrays of the two. So the answer is also false for `[Int]`,
   /// `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// The fast path for making an instance. For what is made at every link, it does the same as `make` (see
-/// `Provider+Making.swift`), but the factory writes the instance directly to where the lookup wants it. Without it, the
-/// benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and
-/// "graph of 21 links, 9 instances" would take longer.
+/// The fast path for making an instance that only one link or graph uses. It does the same as `make` (see
+/// `Provider+Making.swift`), but the factory writes the instance directly to memory of the lookup. Without the fast
+/// path, the benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of
+/// 21 links, 9 instances" would take longer.
 extension Entry {
-  /// Makes an instance on the fast path, if the entry is a `Factory` of exactly this type that makes one for each link
-  /// or graph.
+  /// Makes an instance on the fast path. This is possible if the entry is a `Factory` of exactly this type, without
+  /// arguments, and makes a new instance for each link or graph.
   ///
-  /// - Returns: False if nothing was made, for example because the graph already has an instance: the caller has to
-  ///   call `obtain`.
+  /// - Returns: False if no instance was made, for example because the graph already has one. The caller then calls
+  ///   `obtain`.
   /// - Throws: `ProviderFailure`, or what the factory throws.
   @inline(__always)
   final func makeQuickly(
@@ -41,11 +41,11 @@ extension Entry {
 }
 
 extension Provider {
-  /// Makes an instance from arguments on the fast path, if this is a `Factory` of exactly this type that makes one at
-  /// every link.
+  /// Makes an instance from arguments on the fast path. This is possible if the provider is a `Factory` of exactly this
+  /// type, and makes a new instance for each link.
   ///
-  /// - Parameter arguments: If the factory was promised that they are `Sendable`, they must be.
-  /// - Returns: False if nothing was made: the caller has to call `obtain`.
+  /// - Parameter arguments: If the factory was promised `Sendable` arguments, these must be `Sendable`.
+  /// - Returns: False if no instance was made. The caller then calls `obtain`.
   /// - Throws: `ProviderFailure`, or what the factory throws.
   final func makeQuickly(
     for context: UDIContext, _ type: Any.Type, _ arguments: Arguments, isFresh: Bool, into memory: InstanceMemory
@@ -62,16 +62,16 @@ extension Provider {
     return true
   }
 
-  /// Whether the graph might share an instance that `answerFromGraph` cannot answer with: a value, or an object that
-  /// has to be cast. False if the provider is known to make only objects that need no cast.
+  /// Whether the graph might share an instance of this provider that `answerFromGraph` passes over: a value, or an
+  /// object that has to be cast. False if the provider is known to make only objects that need no cast.
   @inline(__always)
   fileprivate final var mayShareWhatLookupsPass: Bool {
     !plainClass.load(ordering: .relaxed).isInFirstWord || !makesExactType
   }
 
-  /// Ends a call that has written an instance or nil to the memory.
+  /// Ends a factory call that has written an instance, or nil, to the memory.
   ///
-  /// - Throws: The error that stands for nil.
+  /// - Throws: `ProviderFailure.returnedNil` if the memory contains nil.
   @inline(__always)
   fileprivate final func finishQuickly(
     _ context: UDIContext, _ resolution: Unretained<Resolution>, _ type: Any.Type, _ memory: InstanceMemory,
@@ -87,16 +87,16 @@ extension Provider {
     try _openExistential(type, do: finish)
   }
 
-  /// Ends a call that has made an instance, if the instance is of the same class as the previous one, and that class
-  /// takes no part in the tree. This is the most frequent case.
+  /// Ends a factory call in the most frequent case: the memory contains an instance of the same class as the previous
+  /// one, and objects of this class take no part in the tree.
   ///
-  /// - Parameter memory: Memory that holds the instance, or nil.
+  /// - Parameter memory: Memory that contains the instance, or nil.
   /// - Returns: Whether the call has been ended.
   @inline(__always)
   private final func finishAtOnce(_ resolution: Unretained<Resolution>, _ memory: UnsafeRawPointer) -> Bool {
     let known = plainClass.load(ordering: .relaxed)
     guard known.isInFirstWord else { return false }
-    // The memory holds a reference or nil; otherwise `isInFirstWord` would be false.
+    // The memory contains a reference or nil; otherwise `isInFirstWord` would be false.
     let address = unsafe memory.load(as: UInt.self)
     guard address != 0 else { return false }
     let object = unsafe Unretained<AnyObject>(address: address)
@@ -128,7 +128,7 @@ extension Provider {
     resolution.read { $0.pop() }
   }
 
-  /// Ends a call that has not made an instance.
+  /// Ends a factory call that has failed.
   ///
   /// - Returns: The error to throw.
   fileprivate final func failQuickly(

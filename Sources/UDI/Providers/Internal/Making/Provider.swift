@@ -3,14 +3,14 @@ import Synchronization
 /// A registered factory with a lifetime.
 ///
 /// A context holds its providers strongly, by key. To the index, a provider is an entry like a binding: a lookup finds
-/// it unless something else takes precedence, such as a binding. An instance that the provider makes and keeps takes
-/// the provider's place in the slots, so that the next lookup finds the instance directly; a `reset` puts the provider
-/// back.
+/// the provider unless something else, such as a binding, takes precedence. Once the provider has made an instance that
+/// it keeps, that instance takes the provider's place in the slots, so that the next lookup finds the instance
+/// directly. A `reset` puts the provider back.
 class Provider: Entry, @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock or atomic.
+  // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
-  // The small properties come first, directly after the last property of `Entry`: the figure "registered, bytes a type"
-  // of `Benchmarks/cost` counts each word.
+  // The small properties come first, directly after the last property of `Entry`, where they fill space that would
+  // otherwise be padding: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
 
   /// Whether `madeType` is exactly the type that is recorded for the key, and not another type with the same name
   /// (`TypeToken.isExact`).
@@ -18,33 +18,33 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedIsQuick = false
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
-  /// The type of what it makes.
+  /// The type of the instances that the factory makes.
   let madeType: Any.Type
-  /// The lifetime; nil for `.unique`. Constant once the provider has entered a context. Spelled `Optional`, because a
-  /// property that is declared with a question mark would be initialised twice.
+  /// The lifetime; nil for `.unique`. Constant once the provider has entered a context. The type is spelled `Optional`,
+  /// because a property that is declared with a question mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   private let options: Options?
-  /// Distinguishes it from all other providers, including earlier and later ones, which could have the same address.
-  /// Set when the provider enters a context.
+  /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
+  /// that is gone. Set when the provider enters a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
   @exclusivity(unchecked) private final var uncheckedCreation: SharedCreation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
-  /// The class of what was made last, if that class takes no part in the tree.
+  /// The class of the instance that was made last, if objects of this class take no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether its factory may run only on one actor. Stored, so that a link does not touch the actor: otherwise the
+  /// Whether the factory may run only on one actor. Stored, so that a link does not touch the actor: otherwise the
   /// benchmark ".unique, above a direct call" would take longer, by a tenth of the benchmarks' floor.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
-  /// Whether there is something to call at the end of the outermost link.
+  /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
   let hasCompletion: Bool
-  /// Whether it is a `Factory` that takes no arguments. A lookup lets such a factory write the instance directly to the
-  /// lookup's memory.
+  /// Whether the provider is a `Factory` that takes no arguments. Such a factory can write its instance directly to
+  /// memory of the lookup.
   let isSimpleFactory: Bool
   private let usesDefaultLifetime: Bool
   /// How the factory's last run ended.
   enum Outcome: UInt8, AtomicRepresentable {
-    /// It made something, or has not run yet: there is no `lastFailure`.
+    /// It made an instance, or has not run yet: there is no `lastFailure`.
     case made
     case threw
     case returnedNil
@@ -52,7 +52,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The outcome that goes with `lastFailure`. It can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
-  /// What only a few providers are registered with.
+  /// Properties that are set at registration and that only few providers need.
   private final class Options: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
@@ -65,7 +65,7 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// What only a few providers get after they have been registered. Under the tree lock.
+  /// Properties that are set after registration and that only few providers need. Guarded by the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
     var caches = InstanceCaches()
@@ -74,12 +74,12 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - type: The type to register it under. This is also the type of what it makes.
+  ///   - type: The type to register the provider under. The factory's instances are of this type, too.
   ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
   ///   - isolation: Where the closures may be called.
-  ///   - completes: Whether there is something to call at the end of the outermost link.
-  ///   - wanted: The arguments of its factory, if it takes any.
+  ///   - completes: Whether the provider has a completion, to be called at the end of the outermost link.
+  ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
     _ reach: Reach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
@@ -101,22 +101,22 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   override final var metadata: (any Sendable)? { options?.metadata?.value }
-  /// Where its factory may run.
+  /// Where the factory may run.
   final var isolation: Isolation { options?.isolation ?? .anywhere }
-  /// The arguments of its factory, if it takes any.
+  /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { options?.wanted }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
-  /// The types of its factory's arguments.
+  /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
   final var argumentCount: Int { wanted?.count ?? 0 }
 
   /// Whether the fast path can make the instances (see `Entry.makeQuickly`): the lifetime is `.unique` or `.graph`, and
   /// there is no completion.
   final var isQuick: Bool { unsafe uncheckedIsQuick }
-  /// Whether there is something to do with each new instance: there is a completion or a closer. Constant once the
-  /// provider has entered a context.
+  /// Whether each new instance needs further work: a completion has to be called, or the instance has to be closed one
+  /// day. Constant once the provider has entered a context.
   final var completes: Bool { unsafe uncheckedCompletes }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
@@ -124,7 +124,7 @@ class Provider: Entry, @unchecked Sendable {
 
   /// Calls the factory, with arguments of any types, and wraps the instance that it makes.
   ///
-  /// - Throws: What the factory throws; `ProviderFailure.arguments` if it wants other arguments.
+  /// - Throws: What the factory throws; `ProviderFailure.arguments` if the factory takes other arguments.
   func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     preconditionFailure("every kind of provider makes in its own way")
   }
@@ -132,10 +132,10 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether the provider keeps an instance, which it made without arguments, weakly rather than strongly. Under the
-  /// tree lock.
+  /// Whether the provider keeps this instance weakly rather than strongly. The instance must have been made without
+  /// arguments. Call this under the tree lock.
   ///
-  /// - Returns: Nil if the provider does not keep the instance, or no longer does.
+  /// - Returns: Nil if the provider does not keep the instance, or no longer keeps it.
   func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
@@ -147,7 +147,8 @@ class Provider: Entry, @unchecked Sendable {
     try instance(for: context, arguments, isFresh: isFresh)
   }
 
-  /// The instance that an asynchronous factory is making without arguments, if it is to be kept. Under the tree lock.
+  /// The creation in which an asynchronous factory makes an instance without arguments, if the provider will keep that
+  /// instance. Guarded by the tree lock.
   var asyncCreation: AsyncCreation? {
     get { nil }
     set {}
@@ -161,7 +162,8 @@ extension Provider: CustomStringConvertible {
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {
-  /// What slots show instead of the provider: the instance that it made without arguments and keeps.
+  /// The instance that the provider made without arguments and keeps. Slots refer to this entry instead of the
+  /// provider.
   final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
@@ -176,7 +178,7 @@ extension Provider {
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
   }
 
-  /// Whether it has extras.
+  /// Whether `extras` has been made.
   final var hasExtras: Bool { unsafe uncheckedExtras != nil }
 
   /// The extras; made when they are first needed.
@@ -187,44 +189,44 @@ extension Provider {
     return new
   }
 
-  /// Whether it has ever failed to make an instance that it was to keep.
+  /// Whether the factory has ever failed to make an instance that the provider would have kept.
   final var hasEverFailed: Bool {
     get { unsafe uncheckedHasFailed }
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// The instance that is being made without arguments, if it is to be kept.
+  /// The creation of an instance without arguments, while it is under way, if the provider will keep the instance.
   final var creation: SharedCreation? {
     get { unsafe uncheckedCreation }
     set { unsafe uncheckedCreation = newValue }
   }
 
-  /// Whether there are caches.
+  /// Whether the provider has instance caches.
   final var hasCaches: Bool { unsafe uncheckedExtras?.caches.isEmpty == false }
 
-  /// The caches for instances that are made with arguments, or kept in a user's storage.
+  /// The caches for instances that are made with arguments, or that a user's storage keeps.
   final var caches: InstanceCaches {
     _read { yield extras.caches }
     _modify { yield &extras.caches }
   }
 
-  /// The other types that its instances are served as.
+  /// The other types under which lookups find the provider's instances.
   final var aliases: [Alias] {
     get { unsafe uncheckedExtras?.aliases ?? [] }
     set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
   }
 
-  /// What closes its instances, if they have to be closed.
+  /// Closes the provider's instances; nil if they need not be closed.
   final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
-  /// Sets what closes its instances, before the provider enters a context.
+  /// Sets the closer. Call this before the provider enters a context.
   final func close(with closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
     unsafe uncheckedCompletes = true
   }
 
-  /// What its context answers with now: what the provider made and keeps, or else the provider itself.
+  /// The entry that lookups in the context find now: the instance that the provider keeps, or else the provider itself.
   final var current: Entry { shown ?? self }
 
   /// Removes the aliases, and returns them.
@@ -234,7 +236,7 @@ extension Provider {
     return taken
   }
 
-  /// Enters a context.
+  /// Makes the provider part of a context.
   final func enter(_ node: Node) {
     self.node = node
     unsafe Tree.providerCount += 1
@@ -257,27 +259,28 @@ extension Provider {
     }
   }
 
-  /// Leaves its context, which no longer refers to it, and drops everything it made.
+  /// Ends the provider's membership in its context, which no longer refers to it, and drops all instances that the
+  /// provider keeps.
   ///
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(isReset: false, &garbage)
     node = nil
     return storages
   }
 
-  /// Drops everything that was made. What is being made now is still given to the threads that wait for it, but is not
-  /// kept.
+  /// Drops all instances that the provider keeps. An instance that is being made now still goes to the threads that
+  /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
-  /// - Returns: The user's storages, to be reset once the lock has been given back.
+  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   final func drop(isReset: Bool, _ garbage: inout Garbage) -> [DroppedStorage] {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     return dropInstances(&garbage)
   }
 
-  /// Makes the slots show what was made, instead of the provider.
+  /// Makes the slots refer to an instance that the provider keeps, instead of to the provider.
   final func show(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
@@ -286,11 +289,12 @@ extension Provider {
     Tree.notifying(.keptOnly) { node?.show(entry) }
   }
 
-  /// Makes the slots show the provider again, instead of what was made.
+  /// Makes the slots refer to the provider again, instead of to the instance that it kept.
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    // A synchronous lookup makes the next instance when it asks for it; an asynchronous provider has nothing now.
+    // To a watcher, a synchronous provider has the same answer as before: the next lookup makes a new instance. An
+    // asynchronous provider has no answer until `obtain` makes a new one.
     Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)

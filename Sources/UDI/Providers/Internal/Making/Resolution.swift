@@ -1,70 +1,75 @@
-/// What one thread is making: the providers whose factories run on it, one inside the other, and what belongs to the
-/// outermost link.
+/// The state of one thread's makings: the providers whose factories run on the thread, one inside the other, and the
+/// work that is left for the end of the outermost link.
 ///
-/// Factories are synchronous. So a factory ends on the thread where it began, and everything that it links in between
-/// is linked on that thread. That is why a resolution belongs to a thread. A task-local value would cost more than the
-/// rest of a link (two atomic operations, a lookup and an allocation), and tasks that outlive the link would inherit
-/// it. It also could not say which thread waits for which, and two threads could then wait for one another for ever.
+/// A resolution belongs to a thread because factories are synchronous: a factory ends on the thread where it began, and
+/// everything that it links in between is linked on that thread. A task-local value would be worse in three ways. It
+/// would cost more than the rest of a link (two atomic operations, a lookup and an allocation). Tasks that outlive the
+/// link would inherit it. And it could not say which thread waits for which, so two threads could wait for one another
+/// for ever.
 final class Resolution {
   /// A factory that is running.
   struct Frame {
-    // Not held here. What a factory's frame refers to is held by the link that runs the factory; what a completion's
-    // frame refers to is held by `completions`.
+    // Both references are unowned. Objects that a factory's frame refers to are held by the link that runs the factory;
+    // objects that a completion's frame refers to are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
     /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
   }
 
-  /// The running factories, the outermost first. Only this thread writes them. Other threads read them under the tree
-  /// lock, and only while this thread waits; it records under the same lock that it waits.
+  /// The frames of the running factories, the outermost first. Only this thread writes them. Other threads read them
+  /// only under the tree lock and while this thread waits. They see that this thread waits, because it records this
+  /// (`waitingFor`) under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
-  /// The addresses of the thread's stack, once they have been asked for.
+  /// The addresses of the thread's stack; nil before `isTooDeep` first asks for them.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
-  /// The actor to which `obtain` has moved, while it makes something on this thread. Used only by this thread.
+  /// The actor to which `obtain` has moved, while a factory of that actor runs on this thread. Used only by this
+  /// thread.
   @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
   var actor: (any Actor)? {
     get { unsafe uncheckedActor }
     set { unsafe uncheckedActor = newValue }
   }
 
-  /// Whether `obtain` looks something up on this thread and, if so, what it needed during that lookup that only an
-  /// asynchronous factory can make. Used only by this thread.
+  /// The outer optional is nil unless `obtain` is looking something up on this thread. The inner one is the last
+  /// request, made by that lookup or by a factory that it runs, that only an asynchronous factory can fulfil. Used only
+  /// by this thread.
   @exclusivity(unchecked) private var obtaining: Unmade??
-  /// How often a lookup on this thread has asked for something that only an asynchronous factory can make.
+  /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
 
-  /// What this thread waits for. Under the tree lock.
+  /// The creation that this thread waits for. Guarded by the tree lock.
   var waitingFor: SharedCreation?
 
-  /// What was made under the lifetime `.graph` since the outermost link began.
+  /// The instances that were made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graphs = Graphs()
 
-  /// The completions to call at the end of the outermost link.
+  /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
-  /// The index of the completion that is running.
+  /// The index of the completion that is running; nil if none is.
   @exclusivity(unchecked) private var runningCompletion: Int?
-  /// How many of the frames, counted from the outermost, stand for completions and not for factories: see `complete`.
+  /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
+  /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
-  /// Whether there might be something to do at the end of the outermost link.
+  /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
   #if DEBUG
-    /// Used by tests: the number of steps that lookups on this thread have taken on their way to set-up blocks.
+    /// Used by tests: how many steps lookups on this thread have taken in search of pending set-up blocks.
     @exclusivity(unchecked) var setUpSteps = 0
   #endif
 
-  /// Whether the thread is performing a look for a watcher, so that changes that it makes to the tree are marked: see
-  /// `ChangeKind`. Used only by this thread.
+  /// Whether this thread is performing a look (a lookup for a watcher). If so, entries that it adds to the tree are
+  /// marked: see `ChangeKind`. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// Runs a body as part of a look for a watcher, or as something that happens independently of looks.
+  /// Runs a body as part of a look, or as something that is independent of looks.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
     let outer = self.isLooking
     self.isLooking = isLooking
@@ -74,23 +79,23 @@ final class Resolution {
 
   init() {}
 
-  /// A creation that has ended and that nobody has waited for, to be used again. Saves one allocation for each instance
-  /// in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
+  /// A creation that has ended without any waiting thread, ready to be reused. This saves one allocation for each
+  /// instance in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
   @exclusivity(unchecked) private var spareCreation: SharedCreation?
 
-  /// Begins the creation of an instance on this thread. Under the tree lock.
+  /// Begins the creation of an instance on this thread. Call this under the tree lock.
   func beginCreation(_ provider: Provider) -> SharedCreation {
     let creation = unsafe spareCreation.take() ?? SharedCreation(maker: Unretained(self))
     creation.begin(provider)
     return creation
   }
 
-  /// Takes back a creation that has ended and that nobody has waited for. Under the tree lock.
+  /// Takes back a creation that has ended without any waiting thread. Call this under the tree lock.
   func reuse(_ creation: SharedCreation) {
     if unsafe spareCreation == nil { unsafe spareCreation = creation }
   }
 
-  /// What changes while the thread makes an instance that is kept, and is restored afterwards.
+  /// State that changes while the thread makes an instance that its provider keeps, and that is restored afterwards.
   var circumstances: (isLooking: Bool, graph: UInt) {
     get { unsafe (isLooking, graphs.number) }
     set {
@@ -99,15 +104,15 @@ final class Resolution {
     }
   }
 
-  /// Something to call at the end of the outermost link: the completion for what a factory has made.
+  /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
     let provider: Provider
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
-    /// The completion during which the instance was made: its index in `completions`.
+    /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
-    /// The circumstances in which the instance was made.
+    /// The `circumstances` of the thread when the instance was made.
     fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
 
     init(_ provider: Provider, _ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
@@ -122,20 +127,21 @@ final class Resolution {
 // MARK: - The factories that run
 
 extension Resolution {
-  /// How often a factory may be nested in itself, with other arguments or contexts each time, before this counts as a
+  /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many factories may be nested, however much stack is left. If there are more, there probably is a factory that
-  /// registers itself anew each time.
+  /// How many factories may run inside one another, however much stack is left. More than this probably means that a
+  /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
   /// Records that a factory begins.
   ///
   /// - Parameters:
-  ///   - isShared: Whether what it makes is kept, so that another thread could be making it.
-  ///   - isFresh: Whether it makes a new instance in any case, which nobody shares.
-  /// - Throws: `ProviderFailure.cycle` if the factory is running already for the same arguments and the same context
-  ///   (for any context if the graph is to share the instance); or if too many factories are running.
+  ///   - isShared: Whether the provider keeps the instance, so that another thread could be making the same one.
+  ///   - isFresh: Whether the instance is a new one in any case, which nobody shares.
+  /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
+  ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
+  ///   difference.
   @inline(__always)
   func push(
     _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
@@ -159,12 +165,12 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // If the instance is kept, this is not a cycle: `SharedCreation.prepareToWait` has already refused a thread that
-      // would wait for itself. A frame that stands for a completion is not a cycle either if the graph is to share the
-      // instance: the graph has no instance yet, so the completion is that of a fresh instance.
+      // If the provider keeps the instance, this is not a cycle: `SharedCreation.prepareToWait` has already refused a
+      // thread that would wait for itself. Nor is it a cycle if the graph shares the instance and the frame belongs to
+      // a completion: that completion is for a fresh instance, since the graph has none yet.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
-      // The graph shares one instance, whichever context it was made for.
+      // The graph shares one instance between all contexts.
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
         && areSame(frame.arguments, arguments, for: provider)
@@ -174,14 +180,14 @@ extension Resolution {
     if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
   }
 
-  /// Whether two sets of arguments for a provider are the same. Arguments that are not `Hashable` cannot be compared,
-  /// and count as different.
+  /// Whether two sets of arguments for a provider are equal. Arguments that are not `Hashable` cannot be compared, and
+  /// count as different.
   private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
     let key = other?.key(for: provider)
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
-  /// Whether too many factories are nested, or too little stack is left for one more.
+  /// Whether too many factories run inside one another, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
     guard unsafe frames.isDeep else { return false }
     if unsafe frames.count >= Self.frameLimit { return true }
@@ -190,7 +196,7 @@ extension Resolution {
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
     // Some code runs on a stack of its own, and nothing says how much of that stack is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // This is enough for the error, and for what factories do between two checks.
+    // The required rest is enough to throw the error, and for what factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
@@ -202,7 +208,7 @@ extension Resolution {
     if unsafe frames.count == 0, unsafe hasRemains { endOutermost() }
   }
 
-  /// Adds a completion to call at the end of the outermost link, when everything that was made is visible.
+  /// Adds a completion to call at the end of the outermost link, when lookups find everything that the link made.
   func atEnd(_ completion: Completion) {
     unsafe hasRemains = true
     var completion = completion
@@ -213,12 +219,13 @@ extension Resolution {
 
   @inline(never)
   private func endOutermost() {
-    // Everything is taken out before anything is released: a `deinit` may link, and that is a new outermost link.
+    // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
+    // a new outermost link.
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Mostly nothing is shared. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2, end
-    // it" would take 2 % longer.
+    // Usually the graph is empty. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2,
+    // end it" would take 2 % longer.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
@@ -227,12 +234,13 @@ extension Resolution {
     if ended.isWorthKeeping, unsafe graphs.isUnused { unsafe swap(&ended, &graphs) }
   }
 
-  /// Calls the completions. A completion may link more, which may append further completions; these are also called.
+  /// Calls the completions. A completion may link, which may append further completions; these are called as well.
   ///
-  /// While a completion runs, it has a frame, inside the frames of the completions that led to it. So an endless chain
-  /// of completions is detected in the same way as an endless chain of factories.
+  /// While a completion runs, it has a frame, just like a factory. If the completion was caused by another one, the
+  /// frames of those that led to it come before its own. So an endless chain of completions is detected in the same way
+  /// as an endless chain of factories.
   ///
-  /// - Returns: The completions that were called, to be released.
+  /// - Returns: The completions that were called, for the caller to release.
   private func complete() -> [Completion] {
     var next = 0
     while unsafe next < completions.count {
@@ -261,7 +269,7 @@ extension Resolution {
       next = unsafe completions[index].cause
     }
     for index in chain.reversed() {
-      // `completions` holds what the frame refers to.
+      // The frame's references are unowned; `completions` holds these objects.
       let cause = unsafe completions[index]
       unsafe frames.append(
         Frame(
@@ -271,7 +279,7 @@ extension Resolution {
     unsafe completionFrames = frames.count
   }
 
-  /// Whether a factory is running that was given a node's context.
+  /// Whether a factory is running on this thread that was given a node's context.
   @inline(__always)
   func hasHanded(_ node: Node) -> Bool { unsafe frames.count > 0 && isHanded(node) }
 
@@ -282,15 +290,15 @@ extension Resolution {
     }
   }
 
-  /// The providers whose factories run, the outermost first.
+  /// The providers whose factories are running, the outermost first.
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
 
-  /// The keys of the running factories, from one of them on.
+  /// The keys of the running factories, beginning with the factory at an index.
   private func path(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
-  /// The keys of the running factories, beginning with the one that a creation belongs to.
+  /// The keys of the running factories, beginning with the factory that a creation runs.
   func path(from creation: SharedCreation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
@@ -303,7 +311,7 @@ extension Resolution {
 extension Resolution {
   /// Begins a lookup for `obtain`.
   ///
-  /// - Returns: What the caller passes to `endObtaining`.
+  /// - Returns: The previous state, which the caller passes to `endObtaining`.
   func beginObtaining() -> Unmade?? {
     let outer = unsafe obtaining
     unsafe obtaining = .some(nil)
@@ -312,7 +320,8 @@ extension Resolution {
 
   /// Ends a lookup for `obtain`.
   ///
-  /// - Returns: What a factory needed that only an asynchronous factory can make.
+  /// - Returns: The last request, made by the lookup or by a factory that it ran, that only an asynchronous factory can
+  ///   fulfil.
   func endObtaining(_ outer: Unmade??) -> Unmade? {
     let unmade = unsafe obtaining ?? nil
     unsafe obtaining = outer
@@ -322,8 +331,8 @@ extension Resolution {
   /// Whether `obtain` looks something up on this thread.
   var isObtaining: Bool { unsafe obtaining != nil }
 
-  /// Notes that only an asynchronous factory can make what was asked for. If `obtain` is looking something up, and a
-  /// lookup would find the instance afterwards, `obtain` gets it.
+  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, and the
+  /// instance will be kept, `obtain` fulfils the request and repeats the lookup, which then finds the instance.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
     if isObtaining, unmade.isKept { unsafe obtaining = .some(unmade) }
@@ -333,12 +342,13 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins to make an instance that is kept, in a graph of its own: what is made for that instance is shared only
-  /// among its own parts. The instance must not get what the link has made before, because that might depend on the
-  /// context that asks, and this context might end before the instance does.
+  /// Begins a graph of its own for an instance that its provider will keep: the parts that are made for this instance
+  /// are shared only among themselves. The instance must not get parts that the link has made before: these might
+  /// depend on the context that asks, which might end before the instance does.
   ///
-  /// - Parameter happensOnce: Whether this happens only once, so that it is not part of a look for a watcher.
-  /// - Returns: What the caller restores afterwards.
+  /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
+  ///   look.
+  /// - Returns: The previous state, which the caller restores afterwards.
   func beginKeptInstance(happensOnce: Bool) -> (isLooking: Bool, graph: UInt) {
     let outer = circumstances
     unsafe hasRemains = true
@@ -347,24 +357,24 @@ extension Resolution {
     return outer
   }
 
-  /// Writes a provider's instance from the graph to memory for an optional of the provider's type, if the instance is
-  /// an object that can be written without a cast.
+  /// Writes the instance that the graph shares for a provider to memory for an optional of the provider's type. This is
+  /// possible if the instance is an object that needs no cast.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
   }
 
-  /// Whether the graph shares something that a provider made without arguments.
+  /// Whether the graph shares an instance that a provider made without arguments.
   func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
     guard let arguments else { return unsafe graphs.find(provider.id) }
-    // The comparison calls the user's `==`, so nothing accesses the graphs while it runs.
+    // The comparison calls the user's `==`, which might link. So it must not run during an access to `graphs`.
     let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
-  /// Shares what was just made and was not shared before.
+  /// Adds a new instance to the graph, which shares none for this provider yet.
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true

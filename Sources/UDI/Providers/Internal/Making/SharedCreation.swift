@@ -1,29 +1,31 @@
-/// An instance that is being made, for everybody who wants it: one thread runs the factory, and the others wait for
-/// that instance only.
+/// The making of an instance that several threads may want: one thread runs the factory, and the others wait for the
+/// result.
 ///
-/// Also a set-up block that is running, a module that is being installed, and a user's storage that is being reset or
-/// is storing an instance: other threads wait for these in the same way, although no instance is being made.
+/// The same type also stands for a set-up block that is running, a module that is being installed, and a user's storage
+/// that is being reset or is storing an instance: other threads wait for these in the same way, although no instance is
+/// being made.
 final class SharedCreation: @unchecked Sendable {
-  // Unchecked: what is mutable is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock.
 
   enum Outcome {
     case made(Instance)
     case failed(any Error)
-    /// The threads that waited have to look again.
+    /// There is no result; the threads that waited look up again.
     case undecided
   }
 
-  /// The provider that makes or stores an instance; nil if other threads wait for something else. Not held: it is used
-  /// only until the creation has ended, and until then the call that makes the instance holds it.
+  /// The provider that makes or stores an instance; nil if other threads wait for something else. The reference is
+  /// unowned: it is used only before the creation ends, and until then the call that makes the instance holds the
+  /// provider.
   private(set) var provider: Unretained<Provider>?
-  /// The thread that makes the instance. Not held: it is used only until the creation has ended, which happens on that
-  /// thread.
+  /// The thread that makes the instance. The reference is unowned: it is used only before the creation ends, which
+  /// happens on that thread.
   private(set) var maker: Unretained<Resolution>
-  /// Whether this happens only once, even if a look for a watcher causes it (see `ChangeKind`). False once the provider
-  /// has failed: it is then asked again and again.
+  /// Whether the provider makes this instance only once, so that it does not matter whether a look caused this (see
+  /// `ChangeKind`). False if the factory has ever failed, because then each look may run it again.
   private(set) var happensOnce = false
   private var hasEnded = false
-  /// The outcome, once the creation has ended, if a thread waits for it.
+  /// The outcome. Set when the creation ends, but only if a thread waits for it.
   private var outcome: Outcome?
   /// The gate at which the other threads wait; made by the first of them.
   private var gate: Gate?
@@ -43,8 +45,8 @@ final class SharedCreation: @unchecked Sendable {
     self.maker = maker
   }
 
-  /// Begins the creation of an instance: a new one, or one that has ended and that nobody has waited for. Under the
-  /// tree lock.
+  /// Begins the creation of an instance, with a new object or with one whose last creation has ended without any
+  /// waiting thread. Call this under the tree lock.
   func begin(_ provider: Provider) {
     self.provider = Unretained(provider)
     reach = provider.reach
@@ -52,14 +54,14 @@ final class SharedCreation: @unchecked Sendable {
     hasEnded = false
   }
 
-  /// Prepares this thread to wait. Under the tree lock.
+  /// Prepares this thread to wait. Call this under the tree lock.
   ///
   /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself, because it is the maker, or because the
   ///   maker waits for something that this thread makes, directly or through other threads.
   func prepareToWait(_ resolution: Unretained<Resolution>) throws -> Gate {
     var chain = [self]
-    // Once a creation has ended, the thread that waited for it no longer waits, even if it has not woken up yet and
-    // still has its `waitingFor`.
+    // A thread's `waitingFor` may be out of date: once that creation has ended, the thread is no longer waiting, even
+    // if it has not woken up yet.
     while let last = chain.last, !last.hasEnded {
       if last.maker == resolution { throw ProviderFailure.cycle(Self.path(chain)) }
       guard let next = last.maker.read({ $0.waitingFor }) else { break }
@@ -72,9 +74,9 @@ final class SharedCreation: @unchecked Sendable {
     return new
   }
 
-  /// The keys of a cycle, where each is needed to make the one before. The path begins and ends with the last creation
-  /// of the chain, which is this thread's own. All other threads in the chain are waiting and cannot go on without the
-  /// tree lock, so what they are making does not change in the meantime.
+  /// The keys of a cycle, each of which is needed to make the one before it. The path begins and ends with the last
+  /// creation of the chain, which is this thread's own. All other threads in the chain wait and cannot go on without
+  /// the tree lock, so their frames do not change while the path is read.
   private static func path(_ chain: [SharedCreation]) -> [KeyIdentity] {
     var path: [KeyIdentity] = []
     for creation in [chain[chain.count - 1]] + chain.dropLast() {
@@ -84,7 +86,7 @@ final class SharedCreation: @unchecked Sendable {
     return path
   }
 
-  /// Ends the creation, and wakes the threads that wait for it. Under the tree lock.
+  /// Ends the creation, and wakes the threads that wait for it. Call this under the tree lock.
   ///
   /// - Returns: Whether no thread has waited, so that only the caller still refers to the creation.
   @discardableResult
@@ -95,7 +97,7 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  // A function of its own, so that the compiler inlines `end` into making.
+  // A function of its own, so that `end` is small enough for the compiler to inline.
   @inline(never)
   private func pass(_ outcome: Outcome, _ gate: Gate) {
     self.outcome = outcome
@@ -104,12 +106,12 @@ final class SharedCreation: @unchecked Sendable {
     tasks = []
   }
 
-  /// Prepares for a task that will wait. Whoever ends the creation looks for tasks only if there is a gate, and uses
-  /// the creation again if there is none. Under the tree lock.
+  /// Announces that a task will wait. This makes the gate, because without one the end of the creation wakes no tasks,
+  /// and the creation is reused. Call this under the tree lock.
   func expectTask() { if gate == nil { gate = Gate() } }
 
-  /// Waits, without blocking a thread, until the creation has ended. Call `expectTask` first, while the creation is
-  /// known to be the right one. Do not call this under a lock.
+  /// Waits, without blocking a thread, until the creation has ended. Before this, `expectTask` must have been called
+  /// while the creation was under way, so that it is not reused. Do not call this under a lock.
   func waitForEnd() async {
     await withCheckedContinuation { continuation in
       let isOver = Tree.change { _ in
@@ -121,7 +123,7 @@ final class SharedCreation: @unchecked Sendable {
     }
   }
 
-  /// The outcome, for a thread that has waited. Do not call this under a lock.
+  /// Returns the outcome to a thread that has waited for it. Do not call this under a lock.
   func takeOutcome(_ resolution: Unretained<Resolution>) -> Outcome {
     Tree.change { garbage in
       resolution.read {

@@ -1,12 +1,12 @@
-/// A request for something that only `obtain` can make.
+/// A request that only `obtain` can fulfil, because the factory is asynchronous.
 final class Unmade: @unchecked Sendable {
-  // Unchecked: the arguments are used by one task at a time, and the providers are constants.
+  // Unchecked: all properties are constants. Only one task at a time uses the arguments, which need not be `Sendable`.
   let provider: AsyncFactory
   let context: UDIContext
   let arguments: KeptArguments?
-  /// The providers whose synchronous factories run and need it, the outermost first.
+  /// The providers whose synchronous factories are running and need the instance, the outermost first.
   let askers: [Provider]
-  /// The aliases through which it was asked for, the innermost first.
+  /// The aliases through which the instance was asked for, the innermost first.
   let aliases: [Alias]
 
   init(
@@ -25,7 +25,7 @@ final class Unmade: @unchecked Sendable {
     Unmade(provider, context, arguments, askedBy: askers, through: aliases + [alias])
   }
 
-  /// Gets the instance; makes it if there is none.
+  /// Returns the instance, after making it if there is none.
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
   nonisolated(nonsending) func obtain() async throws -> Instance? {
@@ -33,7 +33,8 @@ final class Unmade: @unchecked Sendable {
     return aliases.isEmpty ? instance : try await serve(instance, on: aliases[0].conversion.actor)
   }
 
-  /// Converts an instance on the actor that all conversions of one provider belong to, if they belong to one.
+  /// Converts an instance to the types of the aliases. All conversions run on one actor, if the aliases' provider
+  /// belongs to one.
   private func serve(_ instance: Instance, on actor: isolated (any Actor)?) throws -> Instance {
     let resolution = PerThread.resolution.object
     let outer = resolution.actor
@@ -42,10 +43,10 @@ final class Unmade: @unchecked Sendable {
     return try aliases.reduce(instance) { try $1.serve($0, arguments?.arguments) }
   }
 
-  /// Whether the instance is kept, so that a synchronous lookup finds it afterwards.
+  /// Whether the provider keeps the instance, so that a synchronous lookup finds it afterwards.
   var isKept: Bool { provider.sharing != .unique && provider.sharing != .graph }
 
-  /// Whether both ask the same provider for the same instance.
+  /// Whether both requests ask the same provider for the same instance.
   func isSame(as other: Unmade) -> Bool {
     provider === other.provider
       && arguments?.arguments.key(for: provider) == other.arguments?.arguments.key(for: provider)
