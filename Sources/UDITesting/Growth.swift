@@ -23,7 +23,7 @@ import UDI
 ///   - rounds: How often to run the operation; at least three times.
 ///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation,
   during operation: nonisolated(nonsending) () async throws -> Void
@@ -49,7 +49,7 @@ nonisolated(nonsending) public func expectNoGrowth(
 ///   - rounds: How often to run the operation; at least three times.
 ///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, during operation: () throws -> Void
 ) rethrows {

@@ -59,7 +59,7 @@ extension Trait where Self == LeakAuditTrait {
 ///   - ignored: Classes whose instances may live on.
 ///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func expectNoLeaks(
   ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
   during operation: nonisolated(nonsending) () async throws -> Void
@@ -73,7 +73,7 @@ nonisolated(nonsending) public func expectNoLeaks(
 ///   - ignored: Classes whose instances may live on.
 ///   - sourceLocation: Where to record the issues.
 ///   - operation: What to run.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 public func expectNoLeaks(
   ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
   during operation: () throws -> Void
@@ -109,7 +109,7 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 ///   - operation: What to run.
 /// - Returns: What is still alive, each object once. A context is left out if one of these objects is attached to it,
 ///   or if another context above it is also still alive.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: nonisolated(nonsending) () async throws -> Void
@@ -129,7 +129,7 @@ nonisolated(nonsending) public func leaks(
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
 /// - Returns: What is still alive, each object once.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   during operation: () throws -> Void

@@ -17,7 +17,7 @@ public import UDI
 ///
 /// - Parameter operation: What to run.
 /// - Returns: The reports of misuse, in order.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func misuse(
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDIMisuse] {
@@ -30,7 +30,7 @@ nonisolated(nonsending) public func misuse(
 ///
 /// - Parameter operation: What to run.
 /// - Returns: The reports of misuse, in order.
-/// - Throws: What `operation` throws.
+/// - Throws: The error that `operation` throws.
 public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] {
   let all = Mutex<[UDIMisuse]>([])
   try withReporter(UDIReporter { misuse in all.withLock { $0.append(misuse) } }) { try operation() }

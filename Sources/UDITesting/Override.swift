@@ -28,8 +28,8 @@ public import UDI
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line,
@@ -50,8 +50,8 @@ nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 public func withOverride<Dependency: Sendable, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: () throws -> Result
@@ -72,8 +72,8 @@ public func withOverride<Dependency: Sendable, Result>(
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 @preconcurrency @MainActor
 public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
@@ -95,8 +95,8 @@ public func withOverride<Dependency, Result>(
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 @preconcurrency @MainActor
 public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,

@@ -62,8 +62,8 @@ extension Trait where Self == OwnAppContextTrait {
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withOwnAppContext<Result>(
   onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
   operation: nonisolated(nonsending) () async throws -> Result
@@ -76,8 +76,8 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 public func withOwnAppContext<Result>(
   onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue, operation: () throws -> Result
 ) rethrows -> Result {

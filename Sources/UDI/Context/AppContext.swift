@@ -1,8 +1,8 @@
 /// The root of the tree, and the context of every object that is not attached to a context.
 ///
-/// Inside ``withAppContext(_:operation:)``, this is the context that was given there. Otherwise it is the process's
+/// Inside ``withAppContext(_:operation:)``, this is the context that was passed to it. Otherwise it is the process's
 /// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its own,
-/// and the code that it calls need not know about it.
+/// and the code that it calls need not know about this.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
@@ -10,35 +10,35 @@ public var AppContext: UDIContext {
 /// Whether ``withAppContext(_:operation:)`` has set the current ``AppContext``.
 package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 
-/// Runs an operation in which ``AppContext`` is another context.
+/// Runs an operation with another context as ``AppContext``.
 ///
-/// The context also applies in the tasks that the operation starts, except detached ones. Objects that are attached
+/// The context also applies in tasks that the operation starts, except detached tasks. Objects that are attached
 /// already keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
 /// process's `AppContext`.
 ///
 /// - Parameters:
 ///   - context: The root during the operation.
 ///   - operation: The operation to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  // The standard library's `withValue` loses the type of the error that it rethrows, so the outcome is passed as a
-  // value.
+  // The outcome is passed as a value, because the standard library's `withValue` loses the type of an error that it
+  // rethrows.
   let outcome = RootContext.$ofTask.withValue(context) { () -> Swift.Result<Result, Failure> in
     do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
   }
   return try outcome.get()
 }
 
-/// Runs an asynchronous operation in which ``AppContext`` is another context.
+/// Runs an asynchronous operation with another context as ``AppContext``.
 ///
 /// - Parameters:
 ///   - context: The root during the operation.
 ///   - operation: The operation to run; it stays on the caller's actor.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
@@ -48,7 +48,8 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   return try outcome.get()
 }
 
-/// Replaces the process's ``AppContext``, for code that leaves the task: Dispatch, threads, detached tasks.
+/// Replaces the process's ``AppContext``, which applies to code outside ``withAppContext(_:operation:)``: for example,
+/// in Dispatch queues, threads and detached tasks.
 ///
 /// Objects that are attached already keep their context.
 ///
@@ -63,7 +64,8 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// Guarded by `lock`. Leak audits are not notified of this context: it is made when it is first used, and stays.
+  /// The process's root context, guarded by `lock`. Leak audits are not told about this context, because it stays from
+  /// its first use until the process ends.
   private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 
   static var ofProcess: UDIContext { lock.withLock { unsafe process } }

@@ -1,25 +1,26 @@
 /// Binding: registering an instance that somebody else keeps alive.
 ///
-/// Every verb that takes a dependency is declared twice: once for `Sendable` types, callable from anywhere, and, below
-/// the mark, once for all other types, on the main actor. The compiler chooses by the dependency's type, so what is not
-/// `Sendable` never leaves the main actor.
+/// Every verb that takes a dependency is declared twice: for `Sendable` types, callable from anywhere, and, below the
+/// mark, for all other types, on the main actor. The compiler chooses by the dependency's type. So a dependency that is
+/// not `Sendable` never leaves the main actor.
 extension UDIContext {
-  /// Registers an instance weakly in this context, and withdraws it from all other contexts where it is bound under the
-  /// same key.
+  /// Binds an instance in this context, which holds it weakly, and withdraws its bindings under the same key in all
+  /// other contexts.
   ///
-  /// If something is bound under the key here, it is replaced. The context does not keep the instance alive: hold it
-  /// elsewhere.
+  /// A binding that already exists here under the key is replaced. The context does not keep the instance alive, so
+  /// hold it elsewhere.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells dependencies of one type apart.
-  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
+  ///     conformance.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
-  ///   withdraw it.
+  ///   withdraw the others.
   @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -28,18 +29,20 @@ extension UDIContext {
     bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere)
   }
 
-  /// Registers an instance weakly in this context, in addition to the contexts where it is bound already.
+  /// Binds an instance in this context, which holds it weakly, and leaves it bound in all other contexts.
   ///
-  /// The instance stays bound in those other contexts. If something is bound under the key here, it is replaced.
+  /// A binding that already exists here under the key is replaced. The context does not keep the instance alive, so
+  /// hold it elsewhere.
   ///
   /// - Parameters:
   ///   - dependency: A class instance.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
-  ///   - name: Tells dependencies of one type apart.
-  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
+  ///     conformance.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @inlinable
   public func multiBind<Dependency: Sendable>(
@@ -49,12 +52,12 @@ extension UDIContext {
     bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere)
   }
 
-  /// Withdraws what is bound under a key in this very context, whoever bound it.
+  /// Withdraws the binding under a key in this context, whoever made it. Bindings in other contexts stay.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
-  /// - Returns: Whether something was bound, dead or alive.
+  ///   - type: The type that the instance is bound under.
+  ///   - name: The name that the instance is bound under, if any.
+  /// - Returns: Whether there was a binding, even if its instance had already been released.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
@@ -71,8 +74,7 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// Does the same for a type that is not `Sendable`, on the main actor; see
-  /// ``bind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -81,8 +83,8 @@ extension UDIContext {
     bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor)
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see
-  /// ``multiBind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -95,7 +97,7 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Does the work of all the verbs above. Only the check whether there is metadata, `Metadata.of`, is compiled in
+  /// Does the work of all verbs above. Only `Metadata.of`, which checks whether there is metadata, is compiled in
   /// clients, where the compiler knows the result. Otherwise, the benchmark "make a scope, bind 3, link 5, end it"
   /// would take 9 % longer.
   @usableFromInline
@@ -108,7 +110,8 @@ extension UDIContext {
 
   func add(_ request: borrowing BindRequest) {
     request.tellAttachment()
-    // An optional, from which the closure takes the binding: a closure cannot consume a constant that it captures.
+    // An optional, because a closure cannot consume a constant that it captures, but it can take the content of a
+    // variable.
     var binding = Optional(Binding.make(request, binder: .context))
     let isMulti = request.isMulti
     change { node, garbage in

@@ -1,6 +1,6 @@
-/// Finding contexts in the tree.
+/// Ways to find contexts in the tree.
 extension UDIContext {
-  /// The context that this one is a child of; nil for a root.
+  /// The context whose child this one is; nil for a root.
   public var parent: UDIContext? {
     change { node, _ in node.shared.parent?.context }
   }
@@ -18,14 +18,14 @@ extension UDIContext {
 
   /// All contexts below this one, breadth-first.
   ///
-  /// A lookup searches in the same order, but leaves out what is in scopes.
+  /// Lookups search in the same order, but skip scopes.
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
     change { node, _ in BreadthFirst(node).dropFirst().compactMap { $0.node.context } }
   }
 
-  /// The root of the tree that contains this context: this context itself if it has no parent.
+  /// The root of the tree that contains this context. A context without a parent is its own root.
   ///
   /// - Complexity: O(depth).
   public var root: UDIContext {
@@ -35,9 +35,9 @@ extension UDIContext {
     }
   }
 
-  /// The tags that lead to this context from the root, without the root's own; empty for a root.
+  /// The tags on the way from the root to this context, without the root's tag; empty for a root.
   ///
-  /// `root.context(at: path)` is the inverse.
+  /// The inverse is `root.context(at: path)`.
   ///
   /// - Complexity: O(depth).
   public var path: [String] {
@@ -46,11 +46,12 @@ extension UDIContext {
 
   /// Returns the context that a path leads to.
   ///
-  /// - Parameter path: The tag of a child, then of one of its children, and so on. An empty path leads to this context.
-  /// - Returns: The context; nil if there is none for some tag on the path.
+  /// - Parameter path: The tag of a child of this context, then of one of that child's children, and so on. An empty
+  ///   path leads to this context.
+  /// - Returns: The context, or nil if there is no child with one of the tags.
   /// - Complexity: O(tags), independent of the number of siblings.
   public func context(at path: some Sequence<String>) -> UDIContext? {
-    // The sequence is read before the lock is taken: it is the caller's code, and might do anything.
+    // The sequence is read before the lock is taken, because it might be user code.
     let path = Array(path)
     return change { node, _ in
       var current = node
@@ -62,20 +63,20 @@ extension UDIContext {
     }
   }
 
-  /// Returns the child with a tag.
+  /// Returns the child that has a tag.
   ///
   /// - Parameter tag: The tag to look for, one level below this context.
-  /// - Returns: The child, or nil if there is none with this tag.
+  /// - Returns: The child, or nil if no child has this tag.
   /// - Complexity: O(1).
   public func child(tag: String) -> UDIContext? {
     change { node, _ in node.child(tagged: tag)?.context }
   }
 
-  /// Returns the first context below this one that has a tag, breadth-first.
+  /// Returns the first context below this one that has a tag, in breadth-first order.
   ///
-  /// - Parameter tag: The tag to look for; this context's own does not count.
-  /// - Returns: The context, or nil if there is none with this tag.
-  /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
+  /// - Parameter tag: The tag to look for. This context itself is not considered.
+  /// - Returns: The context, or nil if no context below has this tag.
+  /// - Complexity: O(contexts below). Lookups of dependencies do not use this method.
   public func descendant(tag: String) -> UDIContext? {
     change { node, _ in
       BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context
@@ -84,8 +85,8 @@ extension UDIContext {
 
   /// Does the same as ``descendant(tag:)``, under the name that the original library uses.
   ///
-  /// - Parameter tag: The tag to look for; this context's own does not count.
-  /// - Returns: The context, or nil if there is none with this tag.
+  /// - Parameter tag: The tag to look for. This context itself is not considered.
+  /// - Returns: The context, or nil if no context below has this tag.
   /// - Complexity: O(contexts below).
   public func find(_ tag: String) -> UDIContext? { descendant(tag: tag) }
 }

@@ -1,14 +1,13 @@
-/// From the typed verbs to the untyped core, and back.
+/// How the typed verbs call the untyped core and get typed results.
 extension UDIContext {
-  // For each type, the caller's module compiles only a call: the library writes what it finds to the memory that the
-  // call passes.
-  //
-  // The answer is written directly into the memory of the optional. An optional of a class or protocol type has the
-  // layout of the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in the Swift
-  // repository: docs/ABI/TypeLayout.rst), and a lookup itself writes only values of such types. To write the value
-  // elsewhere and then move it into the optional would cost as much as the lookup's lock.
+  // To keep clients small, their modules compile only one call for each type. The library writes its answer to the
+  // memory that this call passes, directly to that of the optional result. This is possible because an optional of a
+  // class or protocol type has the layout of the type itself, with a null reference for nil (Type Layout,
+  // "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and lookups write values of only such
+  // types in this way. To write the value elsewhere and then move it into the optional would cost as much as the
+  // lookup's lock.
 
-  /// Looks up for `link`: if nothing can be made, the reason goes to the reporter.
+  /// Looks up for `link`. If the dependency cannot be made, the reporter is told why.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
@@ -29,11 +28,13 @@ extension UDIContext {
     reach.assertIsolation(type)
     var found: Dependency?
     try unsafe findOrThrow(type, name, reach, search, in: &found)
-    // If nothing was found, the call above has thrown. With a check here, clients would take 3 % longer to compile.
+    // If nothing was found, the call above has thrown, so there is a value. A check here would make clients take 3 %
+    // longer to compile.
     return unsafe found.unsafelyUnwrapped
   }
 
-  // These two functions only erase the type. They take the compiler less time than closures that get the pointer would.
+  // The next two functions only erase the type. They take less time to compile than closures that are given the
+  // pointer.
 
   @inlinable
   @inline(__always)
@@ -55,7 +56,7 @@ extension UDIContext {
 
   /// Looks up a dependency.
   ///
-  /// - Parameter memory: The memory of an optional of the type, which is nil and stays nil if nothing is found.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil, which stays if nothing is found.
   @inlinable
   @inline(__always)
   func find(
@@ -85,7 +86,7 @@ extension UDIContext {
 
   /// Looks up a dependency for an object.
   ///
-  /// - Parameter asker: The object, for the report.
+  /// - Parameter asker: The object, to be named in a report.
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
     into memory: UnsafeMutableRawPointer
@@ -95,11 +96,11 @@ extension UDIContext {
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
-  /// Looks up a dependency that must be there.
+  /// Looks up a dependency, and throws if there is none.
   ///
-  /// - Parameter memory: The memory of an optional of the type, which is nil. If this does not throw, it contains the
-  ///   dependency afterwards.
-  /// - Throws: `UDILinkError`, or what a factory throws.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
+  ///   it contains the dependency afterwards.
+  /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -109,7 +110,7 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// Finds, for `obtain`, what a lookup can write to memory at once.
+  /// Looks up for `obtain`, but finds only a dependency that exists already and need not be cast.
   func findPresent<Dependency>(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     in found: UnsafeMutablePointer<Dependency?>
@@ -117,7 +118,7 @@ extension UDIContext {
     _ = unsafe answer(type, name, reach, search, into: UnsafeMutableRawPointer(found))
   }
 
-  /// What the tree answers, after running the set-up blocks that have to run first.
+  /// Looks up, after running the set-up blocks that have to run first.
   func answer(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     afterSetUpInto memory: UnsafeMutableRawPointer
@@ -135,7 +136,7 @@ extension UDIContext {
     return withNode { unsafe $0.answer(.of(type), reach, search, into: memory) }
   }
 
-  /// Finishes a lookup that has not written what it found.
+  /// Finishes a lookup for `link` whose answer has not been written to the memory.
   @inline(never)
   func finish(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -153,7 +154,7 @@ extension UDIContext {
     }
   }
 
-  /// Finishes a lookup for `require`.
+  /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   func finishOrThrow(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -198,8 +199,8 @@ extension UDIContext {
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-    // The name is looked up each time, because a set-up block might be the first to use it. The key is held as long as
-    // its id is in use.
+    // The name is looked up each time, because a set-up block might be the first code to use it. The key is held as
+    // long as its id is in use.
     var key: KeyIdentity?
     defer { withExtendedLifetime(key) {} }
     func id() -> UInt64? {
@@ -248,14 +249,14 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Gets an instance from an entry that a lookup has found. If there is none, the reason goes to the reporter.
+  /// Returns the instance of an entry that a lookup has found. If there is none, the reporter is told why.
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
     take(entry, type, reach, search, only: false)
   }
 
-  /// Gets an instance from this very entry; nil if the entry is gone by now.
+  /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime.
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
@@ -274,12 +275,12 @@ extension UDIContext {
     return found
   }
 
-  /// Gets an instance from an entry that a lookup has found, and writes it to memory.
+  /// Writes the instance of an entry that a lookup has found to memory.
   ///
-  /// - Parameter isOnly: Whether the instance has to come from this very entry. If not, and the entry is gone by now,
-  ///   the lookup begins again.
+  /// - Parameter isOnly: Whether the instance has to come from exactly this entry. If not, and the entry has been
+  ///   removed in the meantime, the lookup begins again.
   /// - Returns: Whether there is an instance.
-  /// - Throws: `ProviderFailure`, or what a factory throws.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws.
   @inline(__always)
   private func provide(
     _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
@@ -289,7 +290,7 @@ extension UDIContext {
     return try provideAtLength(entry, type, reach, search, only: isOnly, into: memory)
   }
 
-  /// Gets an instance from an entry of any kind.
+  /// Does the work of `provide` for all entries, of which `makeQuickly` handles only some.
   private func provideAtLength(
     _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
     into memory: InstanceMemory
@@ -297,7 +298,7 @@ extension UDIContext {
     if let instance = try entry.obtain(self, nil, isFresh: false) {
       return memory.write(instance, isExact: entry.makes(type), as: type)
     }
-    // The entry is gone by now.
+    // The entry has been removed in the meantime.
     if isOnly { throw ProviderFailure.nothing }
     try provide(type, entry.name, reach, search, nil, isFresh: false, reports: false, nil, into: memory)
     return true

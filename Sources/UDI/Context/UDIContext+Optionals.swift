@@ -1,18 +1,18 @@
-/// Overloads that warn if an optional is passed by mistake. Without them, the optional type itself would be registered,
+/// Overloads that warn if an optional is passed by mistake. Without them, the optional type itself would be registered
 /// or looked up.
 ///
-/// They are deprecated instead of unavailable. If another overload fits, the compiler ignores those that are
-/// unavailable: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each
-/// verb is declared twice, see `UDIContext+Bind.swift`.
+/// They are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another overload
+/// fits: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each verb is
+/// declared twice, see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Do not call this: unwrap the value first. A lookup of the type without the question mark does not find an
+  /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
   /// optional.
   ///
   /// - Parameters:
-  ///   - value: The value to unwrap first.
+  ///   - value: The value to unwrap.
   ///   - type: The optional type.
-  ///   - name: Tells dependencies of one type apart.
-  ///   - metadata: Anything by which to find the registration.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle.
@@ -28,14 +28,14 @@ extension UDIContext {
     provideAnything(value, name, metadata, fileID, line)
   }
 
-  /// Do not call this: unwrap the value first. A lookup of the type without the question mark does not find an
+  /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
   /// optional.
   ///
   /// - Parameters:
-  ///   - value: The value to unwrap first.
+  ///   - value: The value to unwrap.
   ///   - type: The optional type.
-  ///   - name: Tells dependencies of one type apart.
-  ///   - metadata: Anything by which to find the registration.
+  ///   - name: Distinguishes several dependencies of one type.
+  ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle.
@@ -52,7 +52,8 @@ extension UDIContext {
     provideAnythingOnMainActor(value, name, metadata, fileID, line)
   }
 
-  // These generic functions do not know that the type is an optional, so they call the general `provide`.
+  // The next two functions are generic, so they do not know that the type is an optional, and call the general
+  // `provide`.
   private func provideAnything<Value: Sendable>(
     _ value: Value, _ name: UDIName?, _ metadata: (any Sendable)?, _ fileID: StaticString, _ line: UInt
   ) -> UDIRegistration<Value> {
@@ -66,11 +67,11 @@ extension UDIContext {
     provide(value, named: name, metadata: metadata, fileID: fileID, line: line)
   }
 
-  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
+  /// Do not call this; look up the type without the question mark. `require` never returns nil.
   ///
   /// - Parameters:
   ///   - type: The optional type.
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The optional, if one is registered.
   /// - Throws: ``UDILinkError`` if there is none.
@@ -84,11 +85,11 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .anywhere, search)
   }
 
-  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
+  /// Do not call this; look up the type without the question mark. `require` never returns nil.
   ///
   /// - Parameters:
   ///   - type: The optional type.
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The optional, if one is registered.
   /// - Throws: ``UDILinkError`` if there is none.
@@ -105,11 +106,11 @@ extension UDIContext {
 }
 
 extension UDIObject {
-  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
+  /// Do not call this; look up the type without the question mark. `require` never returns nil.
   ///
   /// - Parameters:
   ///   - type: The optional type.
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -126,11 +127,11 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Do not call this: `require` looks up what must be there, so ask for the type without the question mark.
+  /// Do not call this; look up the type without the question mark. `require` never returns nil.
   ///
   /// - Parameters:
   ///   - type: The optional type.
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.

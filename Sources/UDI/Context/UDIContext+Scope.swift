@@ -1,28 +1,28 @@
 import Synchronization
 
-/// Scopes: contexts that nobody outside can see into.
+/// Scopes: contexts that lookups from outside do not look into.
 extension UDIContext {
-  /// Makes a scope and adds it after this context's children.
+  /// Makes a scope, and adds it as the last child of this context.
   ///
-  /// A scope is a child that is closed to the outside. No lookup from outside, whatever its search, finds what is in
+  /// A scope is a child that lookups from outside do not look into, whatever their search: they find nothing that is in
   /// the scope or below it, and updates from outside do not report it. Lookups from inside find everything above. So
   /// several requests, sessions or windows can exist side by side below one context without access to each other's
   /// dependencies.
   ///
-  /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do see what is in a scope.
+  /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do look into scopes.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope; no other child may have it.
-  ///   - search: The direction of its lookups; by default that of this context.
+  ///   - tag: The tag of the scope. No other child of this context may have it.
+  ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
   /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
-  /// - Complexity: O(1). What is bound in a scope does not enter the index of the contexts above it.
+  /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
     try makeChild(tag: tag, search: search, isScope: true)
   }
 
-  /// Runs an operation with a scope below this context, and closes the scope afterwards, however the operation ends.
+  /// Runs an operation with a scope below this context, and then closes the scope, even if the operation throws.
   ///
   /// ```swift
   /// try await root.withScope(tag: request.id) { scope in
@@ -31,18 +31,18 @@ extension UDIContext {
   /// }
   /// ```
   ///
-  /// The scope is closed as by ``close()``. What its `onClose` closures throw goes to the reporter, as
-  /// ``UDIMisuse/Kind/closingFailed``, because this method throws only what the operation throws. To get these errors,
-  /// call ``close()`` at the end of the operation.
+  /// The scope is closed as by ``close()``. This method throws only the operation's error. Errors of `onClose` closures
+  /// go to the reporter, as ``UDIMisuse/Kind/closingFailed``. To get them yourself, call ``close()`` at the end of the
+  /// operation.
   ///
   /// If this context is closed, the operation gets a scope that is closed as well and has no parent.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
-  ///   - search: The direction of its lookups; by default that of this context.
+  ///   - tag: The tag of the scope. If another child has this tag at that time, a number is appended.
+  ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run; it stays on the caller's actor.
-  /// - Returns: What `operation` returns.
-  /// - Throws: What `operation` throws.
+  /// - Returns: The result of `operation`.
+  /// - Throws: The error that `operation` throws.
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
     tag: String, search: UDISearch? = nil,
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
@@ -57,17 +57,18 @@ extension UDIContext {
     return result
   }
 
-  /// Runs a synchronous operation with a scope below this context, and removes the scope afterwards.
+  /// Runs a synchronous operation with a scope below this context, and then removes the scope.
   ///
-  /// This cannot wait until the scope has been closed. What was registered there with `onClose` and has been made is
-  /// reported as ``UDIMisuse/Kind/unclosed`` when it is let go of: use the asynchronous form for that.
+  /// This form cannot wait until the scope has been closed. If the scope has made instances that were registered with
+  /// `onClose`, they are reported as ``UDIMisuse/Kind/unclosed`` when they are released. Use the asynchronous form for
+  /// them.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has this tag at the time, a number is appended.
-  ///   - search: The direction of its lookups; by default that of this context.
+  ///   - tag: The tag of the scope. If another child has this tag at that time, a number is appended.
+  ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run.
-  /// - Returns: What `operation` returns.
-  /// - Throws: What `operation` throws.
+  /// - Returns: The result of `operation`.
+  /// - Throws: The error that `operation` throws.
   public func withScope<Result, Failure: Error>(
     tag: String, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -76,7 +77,7 @@ extension UDIContext {
     return try operation(scope)
   }
 
-  /// Whether this context is a scope, which nobody outside can see into.
+  /// Whether this context is a scope, which lookups from outside do not look into.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
@@ -96,7 +97,7 @@ extension UDIContext {
     }
   }
 
-  /// Makes a scope in which nothing can be found or registered.
+  /// Makes a scope that is already closed, so that nothing can be registered or found in it.
   private func makeClosedScope(tag: String) -> UDIContext {
     let scope = UDIContext(tag: tag)
     scope.change { node, _ in

@@ -1,15 +1,15 @@
-/// Changing the tree.
+/// Ways to change the tree.
 extension UDIContext {
-  /// Moves a context, with everything below it, from wherever it is to the end of this one's children.
+  /// Makes a context, with everything below it, the last child of this context, wherever it was before.
   ///
-  /// The move is one step: a lookup sees the context at its old place or at the new one, never at neither. If this
+  /// The move is a single step: at every moment, a lookup sees the context at its old place or at the new one. If this
   /// context is the parent already, the child moves to the end of its siblings.
   ///
-  /// - Parameter child: The context to add; from now on, this context holds it strongly.
-  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has its tag, `cycle` if
-  ///   `child` is this context or one above it.
-  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and for each key that is bound in
-  ///   `child` or below it, O(log siblings) on every level whose answer changes.
+  /// - Parameter child: The context to add. From now on, this context holds it strongly.
+  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has the same tag, or `cycle`
+  ///   if `child` is this context or one above it.
+  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and, for each key that is bound in
+  ///   `child` or below it, O(log siblings) on each level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -20,12 +20,12 @@ extension UDIContext {
     }
   }
 
-  /// Makes a context and adds it after this one's children.
+  /// Makes a context, and adds it as the last child of this context.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the new context; no other child may have it.
-  ///   - search: The direction of its lookups; by default that of this context.
-  /// - Returns: The new context, which this one holds strongly.
+  ///   - tag: The tag of the new context. No other child of this context may have it.
+  ///   - search: The direction of lookups from the new context; by default this context's.
+  /// - Returns: The new context, which this context holds strongly.
   /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
   /// - Complexity: O(1).
   @discardableResult
@@ -34,7 +34,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // The leak audits are notified below, when the child has its place in the tree.
+    // Leak audits are told about the child below, when it has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -50,12 +50,13 @@ extension UDIContext {
     return child
   }
 
-  /// Takes a child, with everything below it, out of this context. Unless somebody holds the child, it goes away with
-  /// its branch.
+  /// Removes a child, with everything below it, from this context. If nobody else holds the child, the whole branch is
+  /// released.
   ///
-  /// - Parameter child: The context to remove.
+  /// - Parameter child: The child to remove.
   /// - Returns: Whether it was a child of this context.
-  /// - Complexity: O(log siblings) for each key bound in the child or below it, on every level whose answer changes.
+  /// - Complexity: O(log siblings) for each key that is bound in the child or below it, on each level whose answer
+  ///   changes.
   @discardableResult
   public func removeChild(_ child: UDIContext) -> Bool {
     change { node, garbage in
@@ -67,10 +68,10 @@ extension UDIContext {
     }
   }
 
-  /// Takes the child with a tag, with everything below it, out of this context.
+  /// Removes the child that has a tag, with everything below it, from this context.
   ///
   /// - Parameter tag: The tag of a direct child.
-  /// - Returns: The child; nil if there is none with this tag.
+  /// - Returns: The child, or nil if no child has this tag.
   /// - Complexity: As for ``removeChild(_:)``.
   @discardableResult
   public func removeChild(tag: String) -> UDIContext? {
@@ -82,7 +83,7 @@ extension UDIContext {
     }
   }
 
-  /// Takes this context, with everything below it, out of its parent.
+  /// Removes this context, with everything below it, from its parent.
   ///
   /// - Returns: Whether it had a parent.
   /// - Complexity: As for ``removeChild(_:)``.

@@ -1,5 +1,5 @@
-/// A node of the tree. It has a tag, a parent and ordered children, holds what is bound in it weakly, and has providers
-/// that make dependencies.
+/// A node of the tree. A context has a tag, a parent and ordered children. It holds the instances that are bound in it
+/// weakly, and has providers that make dependencies.
 ///
 /// ```swift
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -10,20 +10,20 @@
 ///
 /// A parent holds its children strongly, and a child holds its parent weakly. So whoever holds a context holds
 /// everything below it, and removing a child from its parent releases the branch. Binding never keeps a dependency
-/// alive; a context owns only what its providers have made and keep, and what `provide` gave it.
+/// alive. A context owns only the instances that its providers make and keep, and those that were passed to `provide`.
 ///
-/// A scope (``makeScope(tag:search:)``) is a context that nobody outside can see into.
+/// A scope (``makeScope(tag:search:)``) is a context that lookups from outside do not look into.
 ///
-/// Contexts can be used from any thread. No lookup enters a sibling branch, and the cost of a lookup does not depend on
-/// the size of the tree.
+/// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
+/// depend on the size of the tree.
 public final class UDIContext: Sendable {
   private let node: Node
 
-  /// Makes a context that is the root of its own tree; to add it to another context, use ``addChild(_:)``.
+  /// Makes a context that is the root of a tree of its own. To add it to another context, use ``addChild(_:)``.
   ///
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
-  ///   - search: The direction of lookups that name none.
+  ///   - search: The direction of lookups that do not name one.
   ///   - isolation: The actor in whose code this is called, for `setUp`: see ``setUp(isolation:_:)``.
   ///   - setUp: A block that runs once, before the first lookup: see ``setUp(isolation:_:)``.
   public init(
@@ -36,7 +36,7 @@ public final class UDIContext: Sendable {
     if let setUp { self.setUp(isolation: isolation, setUp) }
   }
 
-  /// Makes a context without notifying the leak audits.
+  /// Makes a context without telling the leak audits about it.
   init(unaudited tag: String) { node = Node(tag: tag, search: .lineage) }
 
   deinit {
@@ -44,17 +44,17 @@ public final class UDIContext: Sendable {
     node.free()
   }
 
-  /// Passes the context's node to `body`, and keeps the context, and so the node's memory, alive during the call.
+  /// Passes the context's node to `body`, and keeps the context alive during the call, and with it the node's memory.
   ///
-  /// There is no other way to get the node, because a node that is used after its context's last use would be a pointer
-  /// to freed memory.
+  /// There is no other way to get the node. A node that is used after its context has been released is a pointer to
+  /// freed memory.
   @inline(__always)
   func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
     return try body(node)
   }
 
-  /// Makes a change, or reads under the tree lock, with the context's node.
+  /// Runs `body` with the context's node under the tree lock, to change the tree or to read from it.
   @inline(__always)
   func change<Result, Failure: Error>(
     _ body: (Node, inout Garbage) throws(Failure) -> Result
@@ -64,12 +64,12 @@ public final class UDIContext: Sendable {
     }
   }
 
-  /// The text that names the context; unique among siblings.
+  /// A text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
-  /// The direction of lookups that name none.
+  /// The direction of lookups that do not name one.
   ///
-  /// Lookups by a factory that was given this context are an exception: they go up. ``makeChild(tag:search:)`` passes
+  /// There is one exception: lookups by a factory that was given this context go up. ``makeChild(tag:search:)`` passes
   /// the direction on to the new child; contexts that exist already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.shared.search } } }

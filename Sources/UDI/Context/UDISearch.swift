@@ -1,12 +1,13 @@
 /// The direction in which a lookup goes through the tree.
 ///
-/// No search ever enters a sibling branch: what two branches share belongs in a context above both.
+/// No search ever enters a sibling branch. A dependency that two branches share belongs in a context above both.
 public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
-  /// The context, then what is below it, as for ``descendants``. If nothing is there, then what the contexts above have
-  /// themselves: the parent, its parent, and so on up to the root. `linkAll` takes both. This is the default.
+  /// First the same as ``descendants``: the context, and then the contexts below it. If nothing is found there, then
+  /// each context above, without the contexts below that: the parent, its parent, and so on up to the root. `linkAll`
+  /// takes both. This is the default.
   case lineage
-  /// The context, then what is below it and not in a scope, breadth-first: its children in their order, then their
-  /// children.
+  /// The context, then everything below it that is not in a scope, breadth-first: its children in their order, then
+  /// their children, and so on.
   case descendants
   /// The context alone.
   case local
@@ -15,10 +16,10 @@ public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
 }
 
 extension UDISearch {
-  /// Whether it searches below and above the context where it begins.
+  /// Whether the search considers the contexts below and above the one where it begins.
   @inline(__always)
   var looks: (below: Bool, above: Bool) {
-    // A `switch` instead of raw values, because lookups use this, and the raw values are strings.
+    // A `switch` is faster than a comparison of raw values, which are strings; every lookup uses this.
     switch self {
     case .lineage: (below: true, above: true)
     case .descendants: (below: true, above: false)

@@ -1,18 +1,18 @@
-/// Why a context could not be added to another one. The tree is unchanged.
+/// The reason why a context could not be added to another one. The tree is unchanged.
 ///
 /// Contexts are named by their paths: the tags from the root to the context, including the root's.
 @nonexhaustive
 public enum UDITreeError: Error, Hashable, Sendable {
   /// The parent already has another child with this tag.
   case duplicateTag(String, parent: [String])
-  /// The child is the parent itself, or the parent is somewhere below the child.
+  /// The child is the parent itself or is above it.
   case cycle(child: [String], parent: [String])
-  /// One of the two contexts, the first one given here, is being closed or is closed.
+  /// One of the two contexts is closed or is being closed; the first value is its path.
   case closed([String], child: [String], parent: [String])
 }
 
 extension UDITreeError: CustomStringConvertible {
-  /// What went wrong, and what to do about it.
+  /// A description of the problem, and advice.
   public var description: String {
     switch self {
     case .duplicateTag(let tag, let parent):

@@ -77,8 +77,8 @@ public struct UDIReporter: Sendable {
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs.
 ///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -94,8 +94,8 @@ public func withReporter<Result, Failure: Error>(
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs.
 ///   - operation: The operation. It stays on the caller's actor.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {

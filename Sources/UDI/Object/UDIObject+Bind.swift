@@ -8,9 +8,10 @@ extension UDIObject {
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
+  ///     conformance.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -34,10 +35,11 @@ extension UDIObject {
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; the compiler checks the conformance.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
+  ///     conformance.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - contexts: The contexts to register it in; nil for the object's effective context.
-  ///   - metadata: Anything by which to find the registration: see ``UDIContext/registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
@@ -59,8 +61,8 @@ extension UDIObject {
   /// bound. So this is safe in a `deinit`.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   /// - Returns: Whether there was something to withdraw.
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level whose answer changes.
   @discardableResult
@@ -72,8 +74,7 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// Does the same for a type that is not `Sendable`, on the main actor; see
-  /// ``bind(_:as:named:metadata:fileID:line:)``.
+  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -86,8 +87,8 @@ extension UDIObject {
     }
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see
-  /// ``multiBind(_:as:named:in:metadata:fileID:line:)``.
+  /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,

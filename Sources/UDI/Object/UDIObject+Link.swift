@@ -50,8 +50,8 @@ extension UDIObject {
   /// Looks up a dependency for immediate use: `linkInLine((any Clock).self)?.now`. Nothing is kept.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -68,8 +68,8 @@ extension UDIObject {
   /// Looks up a dependency that must be there.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -88,7 +88,7 @@ extension UDIObject {
   /// `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -107,7 +107,7 @@ extension UDIObject {
   /// the wrapped one.
   ///
   /// - Parameters:
-  ///   - name: The name it is registered under, if any.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -124,7 +124,7 @@ extension UDIObject {
   /// Looks up every live dependency of a type, under any name.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -140,7 +140,7 @@ extension UDIObject {
   /// Looks up every live dependency of a type with one name; if the name is nil, those without a name.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
+  ///   - type: The type that the dependencies are registered under.
   ///   - name: Their name, or nil for those without one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
@@ -159,7 +159,7 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  /// Does the same as ``link(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
@@ -169,7 +169,7 @@ extension UDIObject {
     store(lookUp(Dependency.self, name, .mainActor, search, CallSite(fileID, line)), in: property)
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fileID:line:)``.
+  /// Does the same as ``link(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
@@ -180,8 +180,7 @@ extension UDIObject {
     return property != nil
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see
-  /// ``linkInLine(_:named:search:fileID:line:)``.
+  /// Does the same as ``linkInLine(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -190,7 +189,7 @@ extension UDIObject {
     lookUp(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:fileID:line:)``.
+  /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -199,7 +198,7 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``require(named:search:fileID:line:)``.
+  /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
@@ -208,8 +207,8 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// Does the same for a type that is not `Sendable`, where an optional is expected, on the main actor; see
-  /// ``require(named:search:fileID:line:)``.
+  /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
+  /// where an optional is expected.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -217,7 +216,7 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:search:fileID:line:)``.
+  /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -225,7 +224,7 @@ extension UDIObject {
     lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
   }
 
-  /// Does the same for a type that is not `Sendable`, on the main actor; see ``linkAll(_:named:search:fileID:line:)``.
+  /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,

@@ -1,16 +1,16 @@
-/// Linking from a context, for lookups that say more than a type: with arguments, fresh, or by key. Each verb has two
+/// Linking from a context with more than a type: with arguments, for a fresh instance, or by a key. Each verb has two
 /// forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: What the provider makes from the arguments, or keeps for them. If its factory takes other arguments,
-  ///   the result is nil, and the mistake is reported.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them. If the factory takes other
+  ///   arguments, the result is nil, and the mistake is reported.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -19,16 +19,16 @@ extension UDIContext {
     lookUp(type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: false)
   }
 
-  /// Looks up a dependency that must be there and whose factory takes arguments.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: What the provider makes from the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @inlinable
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -38,11 +38,11 @@ extension UDIContext {
   }
 
   /// Makes a new instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. The provider
-  /// keeps what it has, and bindings are ignored.
+  /// does not keep the new instance, and does not drop the one that it keeps. Bindings are ignored.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   /// - Returns: A new instance; nil if the context at which the lookup ends has no provider.
@@ -53,12 +53,12 @@ extension UDIContext {
     fresh ? lookUpFresh(type, name, .anywhere, search) : lookUp(type, name, .anywhere, search)
   }
 
-  /// Makes a new instance of a dependency whose factory takes arguments. The provider keeps what it has, and bindings
-  /// are ignored.
+  /// Makes a new instance of a dependency whose factory takes arguments. The provider does not keep the new instance,
+  /// and does not drop any that it keeps. Bindings are ignored.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - argument: The factory's first argument after the context.
@@ -75,9 +75,9 @@ extension UDIContext {
   /// Looks up a dependency by its key.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now; nil if there is none.
+  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   @inlinable
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -85,13 +85,13 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, .anywhere, search)
   }
 
-  /// Looks up, by its key, a dependency that must be there.
+  /// Looks up a dependency by its key, and throws if there is none.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @inlinable
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -103,7 +103,7 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:with:_:)``.
+  /// Does the same as ``link(_:named:search:with:_:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -112,7 +112,7 @@ extension UDIContext {
     lookUp(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: false)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:named:search:with:_:)``.
+  /// Does the same as ``require(_:named:search:with:_:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -121,7 +121,7 @@ extension UDIContext {
     try lookUpOrThrow(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:)``.
+  /// Does the same as ``link(_:named:search:fresh:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
@@ -129,7 +129,7 @@ extension UDIContext {
     fresh ? lookUpFresh(type, name, .mainActor, search) : lookUp(type, name, .mainActor, search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:named:search:fresh:with:_:)``.
+  /// Does the same as ``link(_:named:search:fresh:with:_:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -138,7 +138,7 @@ extension UDIContext {
     lookUp(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``link(_:search:)``.
+  /// Does the same as ``link(_:search:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
@@ -146,7 +146,7 @@ extension UDIContext {
     lookUp(Dependency.self, key.name, .mainActor, search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:search:)``.
+  /// Does the same as ``require(_:search:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

@@ -1,7 +1,7 @@
-/// The steps between the untyped core and the typed verbs that take arguments or ask for a fresh instance.
+/// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIContext {
-  // These functions are compiled in the caller's module. They put the arguments on the stack and pass on the address of
-  // the arguments.
+  // The next functions are compiled in the caller's module. They put the arguments on the stack and pass on their
+  // address.
 
   @inlinable
   func lookUp<Dependency, Pack: AnyArgumentPack>(
@@ -35,7 +35,7 @@ extension UDIContext {
     return found!
   }
 
-  /// Makes a new instance without arguments, whatever its provider keeps.
+  /// Makes a new instance without arguments, even if the provider keeps one.
   @inlinable
   func lookUpFresh<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
@@ -48,11 +48,10 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If nothing is found, the
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If there is none, the
   /// reporter is told why.
   ///
-  /// - Parameter memory: The address of an optional of the type, which is nil at first, and stays nil if nothing is
-  ///   found.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil, which stays if nothing is found.
   @unsafe
   @usableFromInline
   func find(
@@ -63,11 +62,11 @@ extension UDIContext {
     try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
   }
 
-  /// Does the same as `find`, but throws instead of telling the reporter. For `require`.
+  /// Looks up for `require`: does the same as `find`, but throws instead of telling the reporter.
   ///
-  /// - Parameter memory: The address of an optional of the type, which is nil at first. If this does not throw, the
-  ///   optional holds the dependency afterwards.
-  /// - Throws: `UDILinkError`, or what a factory throws.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
+  ///   it contains the dependency afterwards.
+  /// - Throws: `UDILinkError`, or the error that a factory throws.
   @unsafe
   @usableFromInline
   func findOrThrow(
@@ -80,9 +79,9 @@ extension UDIContext {
     } catch { throw explained(error, type, name, reach, search) }
   }
 
-  /// Looks up a dependency, with or without arguments. Its type is not known when the library is compiled.
+  /// Looks up a dependency, with or without arguments. The type is known only at run time.
   ///
-  /// - Throws: `ProviderFailure`, or what a factory throws.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func provided<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?
   ) throws -> Dependency {
@@ -99,7 +98,8 @@ extension UDIContext {
   /// instance for the arguments.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or what a factory throws. If this does not throw, the memory holds an instance.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws. If this does not throw, the memory contains an
+  ///   instance.
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory
@@ -125,7 +125,7 @@ extension UDIContext {
       }
       switch target {
       case nil: throw ProviderFailure.nothing
-      // The dead binding has been withdrawn. It might have kept the lookup from reaching a set-up block, so look again.
+      // The dead binding has been withdrawn. Without it, the lookup might reach a set-up block that has to run first.
       case .dead: continue
       case .bound(let object):
         return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
@@ -138,13 +138,13 @@ extension UDIContext {
     }
   }
 
-  /// The provider at which a lookup ends; nil if the lookup ends elsewhere, if a set-up block has to run first, or if
-  /// something has to be withdrawn. This is the fast path: it takes only the locks of the contexts, while
-  /// `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a direct call"
-  /// would take longer.
+  /// Returns the provider at which a lookup ends. Returns nil if the lookup ends elsewhere, if a set-up block has to
+  /// run first, or if a dead binding has to be withdrawn. This is the fast path: it takes only the locks of contexts,
+  /// while `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a direct
+  /// call" would take longer.
   ///
-  /// - Parameter memory: Nothing is written to it, because the form of this lookup fits no entry: the answer is a
-  ///   reference instead.
+  /// - Parameter memory: Not written to. This lookup's form differs from that of every entry, so the answer is always a
+  ///   reference.
   private func providerAtOnce(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
@@ -159,10 +159,10 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Gets the instance for the arguments from a provider, which finds or makes it, and writes it to memory.
+  /// Writes a provider's instance for the arguments to memory. The provider finds or makes the instance.
   ///
-  /// - Returns: False if the provider has left its context in the meantime. The caller then has to look up again.
-  /// - Throws: `ProviderFailure`, or what a factory throws.
+  /// - Returns: False if the provider has left its context in the meantime. The caller then looks up again.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws.
   private func provide(
     _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
@@ -185,20 +185,20 @@ extension UDIContext {
 }
 
 extension Node {
-  /// Where a lookup with arguments ends.
+  /// The result of a lookup with arguments.
   enum Target {
-    /// A live instance, which needs no arguments.
+    /// A bound instance, for which no arguments are needed.
     case bound(AnyObject)
-    /// The lookup is for a `Sendable` type, but this entry was registered as something that is not `Sendable`.
+    /// The lookup is for a `Sendable` type, but this entry was registered under a type that is not `Sendable`.
     case refused(Entry)
-    /// The instance of an `Override` in a test, which needs no arguments either.
+    /// The instance of a test's `Override`, for which no arguments are needed.
     case substituted(Instance, isExact: Bool)
     case provider(Provider)
-    /// A binding was dead and has been withdrawn: look up again.
+    /// A dead binding was found and has been withdrawn. The caller looks up again.
     case dead
   }
 
-  /// The live binding or the provider at which a lookup ends.
+  /// Returns the live binding or the provider at which a lookup ends.
   func nearestTarget(
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
   ) -> Target? {

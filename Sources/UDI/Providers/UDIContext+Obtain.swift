@@ -1,42 +1,43 @@
-/// Looking up dependencies whose making has to be awaited.
+/// Looking up dependencies that may have to be waited for while they are made.
 extension UDIContext {
-  /// Looks up a dependency that must be there. If its factory has to make it, this waits for the factory, if it is
-  /// asynchronous, and for the actor that the factory belongs to.
+  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits for its factory,
+  /// if that is asynchronous, and for the actor that the factory belongs to.
   ///
   /// ```swift
   /// let library = try await context.obtain((any Library).self)
   /// ```
   ///
-  /// If the dependency is there already, it is returned without leaving the caller's actor, as by
-  /// ``require(_:named:search:)``. If a synchronous factory requires something that only an asynchronous one can make,
-  /// this makes that first, and then runs the synchronous factory again. For that, what it requires has to be kept. If
-  /// a factory looks up something that belongs to another actor, obtain that first.
+  /// If the dependency exists already, it is returned without leaving the caller's actor, as by
+  /// ``require(_:named:search:)``. A synchronous factory may require a dependency that only an asynchronous factory can
+  /// make. In this case, `obtain` makes that dependency first and then runs the synchronous factory again; this works
+  /// only if the provider keeps that dependency. If a factory looks up a dependency that belongs to another actor,
+  /// obtain that dependency first.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
     try await obtain(type, name, search, nil)
   }
 
-  /// Looks up a dependency whose factory takes arguments. If the factory has to make it, this waits for the actor that
-  /// the factory belongs to; see ``obtain(_:named:search:)``.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
+  /// made, this waits for its factory, as ``obtain(_:named:search:)`` does.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -44,14 +45,14 @@ extension UDIContext {
     try await obtain(type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 
-  /// Looks up a dependency that must be there, by its key; see ``obtain(_:named:search:)``.
+  /// Looks up a dependency by its key, and throws if there is none; see ``obtain(_:named:search:)``.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) async throws -> Dependency {
@@ -65,7 +66,7 @@ extension UDIContext {
     return try await obtainAtLength(type, name, .anywhere, search, arguments)
   }
 
-  /// Finds what is there already and can be written without a cast.
+  /// Looks up, but finds only a dependency that exists already and need not be cast.
   private func present<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
@@ -86,7 +87,7 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``obtain(_:named:search:)`` for a type that is not `Sendable`, on the main actor.
+  /// Does the same as ``obtain(_:named:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
@@ -94,13 +95,14 @@ extension UDIContext {
     try await obtainOnMainActor(type, name, search, nil)
   }
 
-  /// The same as ``obtain(_:search:)`` for a type that is not `Sendable`, on the main actor.
+  /// Does the same as ``obtain(_:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) async throws -> Dependency {
     try await obtainOnMainActor(Dependency.self, key.name, search, nil)
   }
 
-  /// The same as ``obtain(_:named:search:with:_:)`` for a type or arguments that are not `Sendable`, on the main actor.
+  /// Does the same as ``obtain(_:named:search:with:_:)`` on the main actor, for a type or arguments that are not
+  /// `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

@@ -1,29 +1,29 @@
-/// Giving a context something that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
+/// Giving a context a dependency that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Gives the context something to own: a value, or an object that nobody else needs to hold.
+  /// Gives the context a dependency to own: a value, or an object that nobody else needs to hold.
   ///
   /// ```swift
   /// request.provide(logger)
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// The context keeps what it was given until the context goes away, the registration is taken back, or something else
-  /// is registered here under the same key. The registration behaves like a provider with the lifetime `.context` that
-  /// has already made its instance; after ``reset()``, it gives the same instance again. A live binding under the same
+  /// The context keeps the dependency until the context goes away, the registration is taken back, or another one
+  /// replaces it here under the same key. The registration behaves like a provider with the lifetime `.context` that
+  /// has already made its instance, except that ``reset()`` does not drop the instance. A live binding under the same
   /// key takes precedence. An object that takes part in the tree and is not attached yet is attached to this context.
   /// Give such an object to one context only, and `bind` it in others.
   ///
   /// - Parameters:
-  ///   - value: What to own.
-  ///   - type: The type to register it under; by default the type of `value`.
+  ///   - value: The dependency.
+  ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is let go of without having been closed, that is reported as ``UDIMisuse/Kind/unclosed``. A reset is no
-  ///     such case.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``, except by a
+  ///     reset, which does not release it.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
@@ -34,20 +34,20 @@ extension UDIContext {
     provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
   }
 
-  /// Gives the context something to own that is not `Sendable`, on the main actor. In all other respects, this is the
-  /// same as the form for `Sendable` types.
+  /// Gives the context a dependency to own that is not `Sendable`, on the main actor. In all other respects, this does
+  /// the same as the form for `Sendable` types.
   ///
   /// - Parameters:
-  ///   - value: What to own.
-  ///   - type: The type to register it under; by default the type of `value`.
+  ///   - value: The dependency.
+  ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is let go of without having been closed, that is reported as ``UDIMisuse/Kind/unclosed``. A reset is no
-  ///     such case.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``, except by a
+  ///     reset, which does not release it.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @preconcurrency @MainActor
   @discardableResult
@@ -73,16 +73,18 @@ extension UDIContext {
     return .of(add(provider, Instance(value)), reach)
   }
 
-  /// Registers a provider that has already made what it keeps.
+  /// Registers a provider together with an instance, as if the provider had already made it.
   ///
-  /// - Returns: The same as ``add(_:)``.
+  /// - Returns: The provider that is now registered under the key: the given one, or the one that a set-up block must
+  ///   not replace.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
-    // Read while no lock is held, because the class of the object implements this property.
+    // Read while no lock is held, because the object's class implements this property.
     let attachment = member?._attachedContext
     var isNew = false
-    // Registering and attaching are one step. If the provider is not registered, the instance is not attached; nobody
-    // finds the instance before it is attached; and `didAttachContext` can already look the instance up.
+    // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance
+    // must not be attached. Nobody must find the instance before it is attached. And `didAttachContext` may already
+    // look the instance up.
     let other = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       provider.noteProvided(instance)

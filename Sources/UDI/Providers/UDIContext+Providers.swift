@@ -1,7 +1,7 @@
 /// Managing the providers of a context.
 extension UDIContext {
-  /// The lifetime of everything that is registered here without a lifetime. A new child gets its parent's default from
-  /// ``makeChild(tag:search:)``. Children that exist already keep theirs when this one changes.
+  /// The lifetime of dependencies that are registered here without one. ``makeChild(tag:search:)`` passes it on to the
+  /// new child. If it changes, children that exist already keep theirs.
   public var defaultLifetime: UDILifetime {
     get { change { node, _ in node.treeLocked.extras?.defaultLifetime ?? .unique } }
     set {
@@ -12,8 +12,8 @@ extension UDIContext {
     }
   }
 
-  /// Takes back what is registered under a key in this very context: the binding, the provider, and what the provider
-  /// has made and keeps.
+  /// Removes everything that is registered under a key in this context: the binding, and the provider with the
+  /// instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether anything was registered.
@@ -36,12 +36,12 @@ extension UDIContext {
     return done
   }
 
-  /// Takes back what is registered under a type in this very context: the binding, the provider, and what the provider
-  /// has made and keeps.
+  /// Removes everything that is registered under a type in this context: the binding, and the provider with the
+  /// instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   /// - Returns: Whether anything was registered.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
@@ -49,16 +49,16 @@ extension UDIContext {
     unregister(UDIKey(type, named: name))
   }
 
-  /// Releases everything that the providers of this very context have made and keep. The next link makes a new
-  /// instance.
+  /// Releases the instances that the providers of this context keep; those of other contexts stay. The next link makes
+  /// a new instance.
   ///
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
   public func reset() { reset { _ in true } }
 
-  /// Releases everything that this very context's providers with one given lifetime have made and keep. The next link
-  /// makes a new instance.
+  /// Releases the instances that this context's providers with a given lifetime keep; those of other contexts stay. The
+  /// next link makes a new instance.
   ///
-  /// - Parameter lifetime: The lifetime.
+  /// - Parameter lifetime: The lifetime of the providers.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
   public func reset(_ lifetime: UDILifetime) { reset { $0 == lifetime } }
 
@@ -66,7 +66,7 @@ extension UDIContext {
     var keys: [KeyIdentity] = []
     let storages = change { node, garbage -> [DroppedStorage] in
       var concerned: [Provider] = []
-      // What is being closed is dropped when it has been closed.
+      // While the context is being closed, each instance is dropped after it has been closed.
       if node.treeLocked.state == .closing { return [] }
       node.treeLocked.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [DroppedStorage] = []
@@ -78,8 +78,8 @@ extension UDIContext {
       return storages
     }
     for storage in storages { storage.reset() }
-    // Watchers are notified only now: if they had been notified earlier, they could still have found the old instance
-    // in a storage.
+    // Watchers are notified last. If they were notified before the storages are reset, they could still find the old
+    // instance in a storage.
     change { node, _ in
       for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
     }
@@ -100,13 +100,13 @@ extension UDIContext {
 /// AppContext.install(NetworkModule())
 /// ```
 ///
-/// Declare a public module `Sendable`, so that it can be installed from anywhere. If a module is not public, the
-/// compiler infers `Sendable` itself.
+/// Declare a public module `Sendable`, so that it can be installed from anywhere. For a module that is not public, the
+/// compiler infers this by itself.
 ///
-/// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting holds for
-/// that module only.
+/// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting applies
+/// only to that module.
 public protocol UDIModule {
-  /// Registers what the module offers. Called by ``UDIContext/install(_:)``, with no lock held.
+  /// Registers the module's dependencies. Called by ``UDIContext/install(_:)``, with no lock held.
   ///
   /// - Parameter context: The context to register in.
   func register(in context: UDIContext)
@@ -115,28 +115,27 @@ public protocol UDIModule {
 // MARK: - Setting up
 
 extension UDIContext {
-  /// Adds a block that runs once, before the first lookup that begins here, comes up through here, or comes down from
-  /// above without having found anything on its way.
+  /// Adds a block that runs once, before the first lookup that reaches this context: one that begins here, that comes
+  /// up through here, or that comes down from above and has found nothing on its way.
   ///
-  /// The block registers and binds, and can link. Lookups in the block find what the block has registered and bound so
-  /// far. Other threads that look something up in the meantime wait until the block has ended. If several blocks are
-  /// waiting to run, they run in the order in which they were added.
+  /// The block registers and binds, and may link. Lookups in the block find everything that the block has registered
+  /// and bound so far. Other threads that look something up in the meantime wait until the block has ended. If several
+  /// blocks are pending, they run in the order in which they were added.
   ///
-  /// What was registered outside set-up blocks stays, so that a test can register a fake before the block runs: while
-  /// the block runs, `register`, `provide`, `bind` and `multiBind` on its thread neither replace nor hide a provider or
-  /// a live binding that is in this context under the same key, unless that provider or binding came from a set-up
-  /// block of this context. If a provider stays, `register` and `provide` return the registration of that provider, so
-  /// that `implements`, chained to the call, serves the other type from that provider. If a binding stays, `register`
-  /// and `provide` return a registration that is not in the tree, and `implements` does nothing. What the block itself
-  /// or another block of this context registered is replaced as usual. A module that the block installs counts as part
-  /// of the block.
+  /// A set-up block does not replace registrations that were made outside set-up blocks, so a test can register a fake
+  /// before the block runs. While the block runs, `register`, `provide`, `bind` and `multiBind` on its thread leave a
+  /// provider or a live binding that is in this context under the same key, unless a set-up block of this context made
+  /// it. If a provider stays, `register` and `provide` return that provider's registration, so a chained `implements`
+  /// serves the other type from it. If a binding stays, they return a registration that is not in the tree, and
+  /// `implements` does nothing. Registrations by this block or another set-up block of this context are replaced as
+  /// usual. A module that the block installs counts as part of the block.
   ///
   /// A block that was written in main-actor code runs on the main actor, before the first such lookup on the main
   /// actor. Lookups off the main actor do not wait for it.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is passed in
-  ///     main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for `isolation`.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is passed in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - block: Called with this context.
   /// - Precondition: The block belongs to the main actor or to no actor.
   public func setUp(
@@ -146,11 +145,11 @@ extension UDIContext {
     add(SetUp.Block(.ofBlock(block.isolation, in: isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
-  /// Makes a context in which nothing can be bound or registered. In this context and in every context made below it,
-  /// each lookup is a miss, and every attempt to bind or register is ignored.
+  /// Makes a context in which nothing can be bound or registered. In it, and in every context made below it, each
+  /// lookup is a miss, and every attempt to bind or register is ignored.
   ///
-  /// For tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then runs
-  /// without its dependencies.
+  /// This is for tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
+  /// runs without its dependencies.
   ///
   /// - Returns: The root of a new tree.
   public static func makeInert() -> UDIContext {

@@ -2,8 +2,9 @@
 extension UDIContext {
   /// Registers a factory.
   ///
-  /// Nothing is made before the first lookup that needs it. A live binding under the same key takes precedence.
-  /// Anything previously registered here under the same key is replaced, together with what its provider made.
+  /// The factory is not called before the first lookup that needs an instance. A live binding under the same key takes
+  /// precedence. A provider that is already registered here under the same key is replaced, and its instances are
+  /// dropped.
   ///
   /// ```swift
   /// context.register((any Store).self, lifetime: .context) { context in
@@ -13,35 +14,36 @@ extension UDIContext {
   ///
   /// A closure that belongs to an actor runs on that actor. A closure belongs to the main actor if it is written in
   /// main-actor code, and to another global actor if it is written in that actor's code. All other closures run
-  /// wherever somebody looks the dependency up. A function that belongs to no actor counts as the main actor's if it is
-  /// registered in main-actor code. A lookup off the factory's actor finds an instance that has been made and is kept.
-  /// Before that, such a lookup is a miss, but ``obtain(_:named:search:)`` makes the instance. If an instance can be
-  /// made anywhere, register its factory in a `nonisolated` function.
+  /// wherever the dependency is looked up. A function that belongs to no actor counts as the main actor's if it is
+  /// registered in main-actor code.
+  ///
+  /// A lookup off the factory's actor finds an instance that is kept already. Otherwise the lookup is a miss, but
+  /// ``obtain(_:named:search:)`` can make the instance. If an instance can be made anywhere, register its factory in a
+  /// `nonisolated` function.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
-  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
-  ///     `isolation`.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It is given a context: the one that asks or, if the instance is kept, the one that
-  ///     the factory is registered in. Use this context, and do not capture one: a factory keeps alive whatever context
-  ///     it captures, so a context that one of its own factories captures is never released. While the factory runs,
-  ///     lookups through the given context go up unless they name a search, so that no instance is made from what is
-  ///     below. If the factory returns nil, `link` gives nil, and `require` throws a ``UDILinkError``. If the factory
-  ///     throws an error, `link` gives nil and reports the error, and `require` throws it.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up. Use it to
-  ///     make two objects refer to each other. If the instance is kept, other threads might have got it before this
-  ///     call.
+  ///   - factory: Makes an instance. The factory is given a context: the one that asks or, if the instance is kept, the
+  ///     one that the factory is registered in. Use this context, and do not capture one: a factory keeps the contexts
+  ///     that it captures alive, so a context that one of its own factories captures is never released. While the
+  ///     factory runs, lookups through the given context go up unless they name a search, so that no instance is made
+  ///     from dependencies below. If the factory returns nil, `link` returns nil, and `require` throws a
+  ///     ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the error, and `require`
+  ///     throws it.
+  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up. Use it
+  ///     to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``. It runs
-  ///     on its own actor. If an instance is let go of without having been closed, that is reported as
+  ///     on its own actor. If an instance is released without having been closed, this is reported as
   ///     ``UDIMisuse/Kind/unclosed``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -64,20 +66,19 @@ extension UDIContext {
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
-  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
-  ///     `isolation`.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
+  ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
+  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -98,11 +99,11 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
-  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
+  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is
-  /// not `Sendable`, on the main actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -119,8 +120,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` for a type that is
-  /// not `Sendable`, on the main actor, with a factory that needs no context.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -139,12 +140,12 @@ extension UDIContext {
 }
 
 extension UDIContext {
-  // The parameter is `__owned`, so the reference that the caller made becomes that of the registration. Without this,
-  // the benchmark "register 16 in a new context, each" would take 7 % longer.
+  // The parameter is `__owned`, so that the registration takes over the caller's reference. Without this, the benchmark
+  // "register 16 in a new context, each" would take 7 % longer.
 
   /// Registers a factory, for all forms of `register`.
   ///
-  /// - Parameter closer: What closes the instances, if they have to be closed.
+  /// - Parameter closer: Closes the instances; nil if they need not be closed.
   func register<Dependency>(
     _ factory: __owned Provider, closing closer: Closer? = nil
   ) -> UDIRegistration<Dependency> {
@@ -156,14 +157,14 @@ extension UDIContext {
 
   /// Registers a provider.
   ///
-  /// - Parameter prepare: Called under the tree lock just before the provider is registered; not called if it is not
-  ///   registered.
-  /// - Returns: The provider that stays, if a set-up block must not replace it with the given one; otherwise nil.
+  /// - Parameter prepare: Called under the tree lock, just before the provider is registered. Not called if the
+  ///   provider is not registered.
+  /// - Returns: Nil, or the entry's provider if a set-up block must not replace what is already registered.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider? {
     var storages: [DroppedStorage]?
     let other = change { node, garbage -> Entry? in
-      // Only for a root: a parent holds its children's contexts, and notes a child's context in the child's node when
-      // the two part.
+      // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
+      // reference in a child's node when it loses the child.
       if node.shared.parent == nil { node.remember(self) }
       if let left = node.leftBySetUp(provider, &garbage) { return left }
       if node.treeLocked.state != .open {

@@ -10,33 +10,34 @@ extension UDIContext {
   /// ```
   ///
   /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance that
-  /// has been made and is kept; before that, the lookup is a miss.
+  /// is kept already. Otherwise the lookup is a miss.
   ///
-  /// However many tasks ask for an instance that is kept, one is made. The factory runs in a task of its own, with the
-  /// task-local values of the task that asked first, and with the highest priority of those that wait. If a task that
-  /// waits is cancelled, it stops waiting. If no task waits any more, the factory's task is cancelled. Failures are not
-  /// kept: the next one who asks begins anew. Under the lifetime `.unique`, the factory runs in the task that asks.
+  /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a task of its
+  /// own, with the task-local values of the first task that asked, and with the highest priority of the tasks that
+  /// wait. A waiting task that is cancelled stops waiting. If no task waits any more, the factory's task is cancelled.
+  /// Failures are not kept: the next task that asks runs the factory again. Under the lifetime `.unique`, the factory
+  /// runs in the task that asks.
   ///
   /// While the factory runs, lookups through the given context go up unless they name a search, so that no instance is
-  /// made from what is below. This includes lookups in tasks that the factory starts. To start a task that outlives the
-  /// factory and looks things up, use `Task.detached`: any other task counts as a part of the factory until the factory
-  /// has ended.
+  /// made from dependencies below. The same goes for lookups in tasks that the factory starts: until the factory has
+  /// ended, these tasks count as part of it. To start a task that outlives the factory and looks things up, use
+  /// `Task.detached`.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance, throws, or returns nil if there is nothing. It is given a context: the one that
-  ///     asks or, if the instance is kept, the one that the factory is registered in. Use this context, and do not
-  ///     capture one.
-  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it. What is kept
-  ///     can already be looked up.
+  ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
+  ///     context: the one that asks or, if the instance is kept, the one that the factory is registered in. Use this
+  ///     context, and do not capture one.
+  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it. If the instance is
+  ///     kept, it can already be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -63,17 +64,17 @@ extension UDIContext {
   /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance, throws, or returns nil if there is nothing.
-  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
+  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -100,17 +101,17 @@ extension UDIContext {
   /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
   ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -137,23 +138,23 @@ extension UDIContext {
       closing: .of(onClose))
   }
 
-  /// Registers an asynchronous initialiser or function as a factory whose parameters are looked up by their types; see
+  /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)``.
   ///
-  /// The parameters are obtained, one after the other, so they can be asynchronous themselves.
+  /// The parameters are obtained one after the other, so they can be asynchronous themselves.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default the type that the
-  ///     initialiser makes.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; by default the type that
+  ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
-  ///   - onCreate: Called after the instance has been made, and before anybody who waits for it gets it.
+  ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
+  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -184,8 +185,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not
-  /// `Sendable`, on the main actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` on the main actor, for a
+  /// type that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -198,8 +199,8 @@ extension UDIContext {
     addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate, onClose)
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` for a type that is not
-  /// `Sendable`, on the main actor, with a factory that needs no context.
+  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` on the main actor, for a
+  /// type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -252,8 +253,8 @@ extension UDIContext {
 
   /// Obtains a parameter of an initialiser.
   ///
-  /// - Parameter position: Counted from 1.
-  /// - Returns: Nil if the parameter's type is an optional and there is no such dependency.
+  /// - Parameter position: The position of the parameter, counted from 1.
+  /// - Returns: The instance. Nil if the parameter's type is an optional and there is no such dependency.
   private func obtainParameter(_ type: Any.Type, at position: Int) async throws -> Instance? {
     let optional = TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil
     let request = Obtaining(
@@ -265,12 +266,12 @@ extension UDIContext {
   }
 }
 
-/// Makes the parameters of an initialiser from what was obtained for them.
+/// Converts the instances that were obtained for an initialiser to its parameters.
 private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<First, repeat each More> {
   var rest = instances[...]
   func next<Parameter>(_ type: Parameter.Type) -> Parameter {
     let instance = rest.removeFirst()
-    // Each instance is of exactly the type that was obtained, so neither cast can fail.
+    // Each instance has exactly the type that was asked for, so neither cast can fail.
     if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
       return unsafe (optional.wrap(instance) as? Parameter).unsafelyUnwrapped
     }
@@ -279,9 +280,9 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
   return ArgumentPack(next(First.self), repeat next((each More).self))
 }
 
-// Swift cannot pass on bare functions with a variable number of parameters, so they are in structs. Their arguments
-// come in an `ArgumentPack`: the program would crash if an asynchronous function got them as a parameter pack and
-// passed them on (Swift 6.3: "freed pointer was not the last allocation").
+// Swift cannot pass on a bare function with a variable number of parameters, so the functions are in structs. They take
+// an `ArgumentPack`: if an asynchronous function took a parameter pack and passed it on, the program would crash (Swift
+// 6.3: "freed pointer was not the last allocation").
 
 private struct AsyncFactoryFunction<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
   private let function: @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
@@ -310,7 +311,7 @@ private struct AsyncInitialiser<Dependency: Sendable, First: Sendable, each More
 }
 
 extension Instance {
-  /// Wraps what a factory returned; nil if that is nil.
+  /// Wraps the result of a factory; nil if the result is nil.
   ///
   /// - Parameter type: The type that the provider is registered as: `Dependency`, or a subclass of it if the caller
   ///   passed a class in a variable of the superclass's metatype.

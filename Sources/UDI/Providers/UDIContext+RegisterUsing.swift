@@ -1,39 +1,38 @@
-/// Registering an initialiser, whose parameters are looked up by their types.
+/// Registering an initialiser whose parameters are looked up by their types.
 extension UDIContext {
-  // All forms of `register(using:)` are disfavoured, because a trailing closure that takes a context matches them as
-  // well as it matches the forms that take a factory.
+  // All forms of `register(using:)` are disfavoured. Otherwise a trailing closure that takes a context would match both
+  // these forms and those that take a factory.
 
-  /// Registers an initialiser or a function as a factory whose parameters are looked up by their types.
+  /// Registers an initialiser or a function as a factory. Its parameters are looked up by their types.
   ///
   /// ```swift
   /// context.register((any Editor).self, using: Notepad.init(store:clock:))
   /// ```
   ///
   /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
-  /// other parameters are required; if one is missing, the error says which. Parameters are looked up from the context
-  /// that a factory would be given, and upwards. If a parameter needs a name, a search or a value of its own, register
-  /// a factory instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// other parameters are required; if one is missing, the error says which. Lookups begin at the context that a
+  /// factory would be given, and go up. If a parameter needs a name, a search or a given value, register a factory
+  /// instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
-  /// the upcoming feature `InferSendableFromCaptures`: without it, no initialiser is `Sendable` in that mode. If the
-  /// compiler warns that an initialiser belongs to the main actor, mark the function that registers it `@MainActor`,
-  /// even if functions are on the main actor by default.
+  /// the upcoming feature `InferSendableFromCaptures`, because otherwise no initialiser is `Sendable`. If the compiler
+  /// warns that an initialiser belongs to the main actor, mark the function that registers it `@MainActor`, even if
+  /// functions are on the main actor by default.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`; by default the type that the
-  ///     initialiser makes.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; by default the type that
+  ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
-  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
-  ///     `isolation`.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - make: The initialiser, with at least one parameter. What it throws is treated like what a factory throws.
-  ///   - onCreate: Called at the end of the outermost link, when everything that was made can be looked up.
+  ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
+  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `make` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -56,14 +55,14 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
-  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
+  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  // Only the second form has `@preconcurrency`. The attribute strips `Sendable` from symbols, so if both forms had it,
-  // both would have the same symbol.
+  // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
+  // had it, they would have the same symbol.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` if a parameter
-  /// is not `Sendable`, on the main actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` on the main
+  /// actor, for an initialiser with a parameter that is not `Sendable`.
   @_disfavoredOverload
   @MainActor
   @discardableResult
@@ -82,8 +81,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` for a type that
-  /// is not `Sendable`, on the main actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`.
   @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
@@ -122,7 +121,7 @@ func lookingUpParameters<Dependency, First, each More>(
 extension UDIContext {
   /// Looks up a parameter of an initialiser.
   ///
-  /// - Parameter position: Counted from 1.
+  /// - Parameter position: The position of the parameter, counted from 1.
   fileprivate func parameter<Parameter>(
     _ type: Parameter.Type, at position: Int, _ reach: Reach
   ) throws -> Parameter {
@@ -133,15 +132,16 @@ extension UDIContext {
     }
   }
 
-  // Two functions that are not inlined, because only the second one needs the metadata of an optional. The runtime
-  // keeps such metadata for each type: the figures "start" and "made, bytes a type" of `Benchmarks/cost` would be
-  // higher by 7 and by 20 %.
+  // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
+  // which the runtime keeps for each type. Otherwise the figures "start" and "made, bytes a type" of `Benchmarks/cost`
+  // would be higher by 7 % and by 20 %.
 
-  /// Looks up an instance of a class, or one of a protocol that is bound to classes.
+  /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)
   private func reference<Parameter>(_ type: Parameter.Type, _ reach: Reach) throws -> Parameter {
     reach.assertIsolation(type)
-    // The memory of an optional of the type, which is nil if its first word is zero: see `TypeToken.holdsReferences`.
+    // This serves as the memory of an optional of the type, which is nil if its first word is zero: see
+    // `TypeToken.holdsReferences`.
     var words = (0, 0, 0)
     return try unsafe withUnsafeMutableBytes(of: &words) {
       let memory = unsafe $0.baseAddress.unsafelyUnwrapped
@@ -151,14 +151,15 @@ extension UDIContext {
     }
   }
 
-  /// Looks up anything else. An optional is nil if nothing is found.
+  /// Looks up a parameter of any other type. If the type is an optional, the result may be nil.
   @inline(never)
   private func value<Parameter>(_ type: Parameter.Type, _ reach: Reach) throws -> Parameter {
-    // `isOptional` is checked first, because it is fast: the cast searches all conformances in the program.
+    // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
       let misses = PerThread.resolution.read { unsafe $0.asyncMisses }
       if let found = optional.lookUp(from: self, reach) as? Parameter {
-        // If an asynchronous factory can still make it, it is not missing.
+        // If an asynchronous factory could still make the dependency, it is not missing, and the initialiser must not
+        // get nil.
         if PerThread.resolution.read({ unsafe $0.asyncMisses }) == misses { return found }
         return try optional.require(from: self, reach) as? Parameter ?? found
       }
@@ -167,10 +168,10 @@ extension UDIContext {
   }
 }
 
-/// An optional, as the type of a parameter that may be missing.
+/// An optional that is the type of a parameter: the dependency may be missing.
 protocol OptionalParameter: SendableMetatype {
   static var wrapped: Any.Type { get }
-  /// An instance of the wrapped type, or nil, as the optional.
+  /// Converts an instance of the wrapped type, or nil, to the optional.
   static func wrap(_ instance: Instance?) -> Self
   static func lookUp(from context: UDIContext, _ reach: Reach) -> Self
   static func require(from context: UDIContext, _ reach: Reach) throws -> Self

@@ -12,23 +12,22 @@ extension UDIContext {
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
-  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
-  ///     `isolation`.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It is given a context and the arguments that follow `with:` in the lookup. Use
-  ///     this context, and do not capture one: a factory keeps alive whatever context it captures, so a context that
-  ///     one of its own factories captures is never released. If the factory returns nil, `link` gives nil, and
-  ///     `require` throws a ``UDILinkError``. If the factory throws an error, `link` gives nil and reports the error,
-  ///     and `require` throws it.
+  ///   - factory: Makes an instance. The factory is given a context and the arguments that follow `with:` in the
+  ///     lookup. Use this context, and do not capture one: a factory keeps the contexts that it captures alive, so a
+  ///     context that one of its own factories captures is never released. If the factory returns nil, `link` returns
+  ///     nil, and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports
+  ///     the error, and `require` throws it.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -47,25 +46,25 @@ extension UDIContext {
       closing: .of(onClose))
   }
 
-  /// Registers a factory with arguments, and a closure that is called afterwards; see
+  /// Registers a factory with arguments, and a closure that is called after an instance has been made; see
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
-  ///   - type: The type to register it under, normally `(any SomeProtocol).self`. It may be omitted if the factory's
-  ///     result determines it.
+  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
+  ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which to find the registration: see ``registrations(of:search:)``.
-  ///   - isolation: The actor in whose code this call is written. If a function that belongs to no actor is registered
-  ///     in main-actor code, it counts as the main actor's. To let such a function run anywhere, pass nil for
-  ///     `isolation`.
+  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It is given a context and the arguments that follow `with:` in the lookup.
-  ///   - onCreate: Called with the same arguments at the end of the outermost link, when everything that was made can
-  ///     be looked up.
+  ///   - factory: Makes an instance. The factory is given a context and the arguments that follow `with:` in the
+  ///     lookup.
+  ///   - onCreate: Called at the end of the outermost link, with the same arguments, when everything that the link made
+  ///     can be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle, to serve other types from the registration or to take it back.
+  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
@@ -89,11 +88,11 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation` only because the compiler would otherwise prefer them to the forms
-  // above, for having fewer default arguments. Here, a closure belongs to the main actor.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
+  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an
-  /// argument is not `Sendable`, on the main actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` on the main actor, for a
+  /// dependency or an argument that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
@@ -109,8 +108,8 @@ extension UDIContext {
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// The same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` if the dependency or an
-  /// argument is not `Sendable`, on the main actor, with a closure that is called afterwards.
+  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` on the main actor, for a
+  /// dependency or an argument that is not `Sendable`, with a closure that is called after an instance has been made.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(

@@ -1,22 +1,24 @@
-/// Making everything before it is needed.
+/// Making instances before they are needed.
 extension UDIContext {
-  /// Makes everything that this context and the contexts below it own, so that later lookups find it.
+  /// Makes all instances that this context and the contexts below it can own, so that later lookups find them.
   ///
   /// ```swift
   /// try await root.warmUp()
   /// // From here on, `link` finds what asynchronous factories have made.
   /// ```
   ///
-  /// This makes an instance of each provider that keeps what it makes, as under the lifetime `.context`, and that takes
-  /// no arguments. Set-up blocks run first. Providers with asynchronous factories come next, side by side, each as soon
-  /// as what it needs has been made. Then come those with synchronous factories, so that they find all of this: first
-  /// those that belong to an actor, because other factories cannot wait for that actor. Scopes count as contexts below.
+  /// This makes an instance with each provider that takes no arguments and whose lifetime makes the context own the
+  /// instance, such as `.context`. Set-up blocks run first. Then asynchronous factories run, side by side, each as soon
+  /// as the dependencies that it needs have been made. Then synchronous factories run, which therefore find all of
+  /// these. Of the synchronous factories, those that belong to an actor come first, because the others cannot wait for
+  /// that actor. Scopes count as contexts below.
   ///
-  /// If something cannot be made, everything else is made all the same. What takes arguments, what is made at every
-  /// link, and what nobody has registered is not checked.
+  /// If something cannot be made, everything else is made all the same. Factories that take arguments, and those whose
+  /// instances the context does not own, are not run; nor does this find out whether a dependency has never been
+  /// registered.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
-  /// - Complexity: O(contexts and providers below), besides the making.
+  /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
     try rejectIfClosed()
     for context in allContexts() { await context.runSetUps() }
@@ -24,16 +26,16 @@ extension UDIContext {
     try Self.end(with: await Self.failures(ofAll: owned))
   }
 
-  /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments, whether
-  /// it keeps the instance or not.
+  /// Makes an instance with each provider, of this context and the contexts below it, that takes no arguments, even if
+  /// the provider does not keep the instance.
   ///
-  /// - Returns: What could not be made.
+  /// - Returns: The failures.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
     for context in allContexts() { await context.runSetUps() }
     return await Self.failures(ofAll: providersWithoutArguments { _ in true })
   }
 
-  /// Makes the given dependencies, side by side, so that later lookups from here find them, if they are kept.
+  /// Makes the given dependencies, side by side. If they are kept, later lookups from here find them.
   ///
   /// - Parameters:
   ///   - first: The type that the first dependency is registered under.
@@ -45,7 +47,7 @@ extension UDIContext {
     try await warmUp(ArgumentPack<First, repeat each More>.types, .anywhere)
   }
 
-  /// The same as ``warmUp(_:_:)`` for types that are not `Sendable`, on the main actor.
+  /// Does the same as ``warmUp(_:_:)`` on the main actor, for types that are not `Sendable`.
   @preconcurrency @MainActor
   public func warmUp<First, each More>(_ first: First.Type, _ more: repeat (each More).Type) async throws {
     try await warmUp(ArgumentPack<First, repeat each More>.types, .mainActor)
@@ -60,7 +62,7 @@ extension UDIContext {
   }
 }
 
-/// Why a context could not be warmed up. Everything that could be made has been made.
+/// The errors that were thrown while a context was warmed up. Everything else has been made.
 public struct UDIWarmUpError: Error, Sendable {
   /// A dependency that could not be made.
   public struct Failure: Sendable {
@@ -68,9 +70,9 @@ public struct UDIWarmUpError: Error, Sendable {
     public let typeName: String
     /// The description of the name that the dependency is registered under; nil if there is none.
     public let name: String?
-    /// The tags of all contexts from the root down to the one that was to make it, both included.
+    /// The tags of the contexts from the root to the one that should have made the dependency, both included.
     public let path: [String]
-    /// Why it could not be made.
+    /// The error that was thrown instead.
     public let error: any Error
   }
 
@@ -84,7 +86,7 @@ extension UDIWarmUpError.Failure: CustomStringConvertible {
 }
 
 extension UDIWarmUpError: CustomStringConvertible {
-  /// One line for each failure, after a line that says how many there are.
+  /// The number of failures, and one line for each.
   public var description: String {
     if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
     return (["\(failures.count) dependencies could not be made:"] + failures.map { "  \($0)" }).joined(separator: "\n")
@@ -93,7 +95,7 @@ extension UDIWarmUpError: CustomStringConvertible {
 
 // MARK: - What there is to make
 
-/// A dependency to make.
+/// A dependency to be made by `warmUp`.
 private struct WarmUp: Sendable {
   let context: UDIContext
   let type: Any.Type
@@ -105,7 +107,7 @@ private struct WarmUp: Sendable {
 
   /// Makes the dependency.
   ///
-  /// - Returns: What went wrong.
+  /// - Returns: The failure, if there is one.
   func failure() async -> UDIWarmUpError.Failure? {
     do {
       if reach == .mainActor { try await makeOnMainActor() } else { try await make() }
@@ -126,7 +128,7 @@ private struct WarmUp: Sendable {
 }
 
 extension UDIContext {
-  /// This context and all below it.
+  /// This context and all contexts below it.
   private func allContexts() -> [UDIContext] {
     change { node, _ in [self] + BreadthFirst(node).dropFirst().compactMap(\.node.context) }
   }
@@ -139,7 +141,7 @@ extension UDIContext {
       failures: [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)])
   }
 
-  /// Runs this context's own set-up blocks, on the main actor if they belong there.
+  /// Runs this context's own set-up blocks, on the main actor if they have to run there.
   private func runSetUps() async {
     func run() { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
     run()
@@ -147,7 +149,8 @@ extension UDIContext {
     await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
   }
 
-  /// The providers of this context and of those below, except for aliases, which make nothing themselves.
+  /// The providers of this context and the contexts below it that take no arguments. Aliases are left out, because they
+  /// make nothing themselves.
   private func providersWithoutArguments(where isIncluded: (Provider) -> Bool) -> [WarmUp] {
     allContexts().flatMap { context in
       context.change { node, garbage in
@@ -165,8 +168,8 @@ extension UDIContext {
     }
   }
 
-  /// Makes dependencies: those with asynchronous factories first, so that the others find them; then those that belong
-  /// to an actor, because the rest cannot wait for that actor.
+  /// Makes dependencies in the right order. Asynchronous factories come first, so that the others find their instances.
+  /// Then come synchronous factories that belong to an actor, because the rest cannot wait for that actor.
   private static func failures(ofAll dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
     await failures(of: dependencies.filter { $0.isAsynchronous })
       + failures(of: dependencies.filter { !$0.isAsynchronous && $0.isIsolated })

@@ -1,4 +1,4 @@
-/// How long an instance that a provider made is kept, and who shares it.
+/// How long an instance is kept, and who shares it.
 ///
 /// | lifetime | an instance is |
 /// |---|---|
@@ -7,7 +7,7 @@
 /// | ``weak`` | kept as long as somebody outside holds it, then made anew |
 /// | ``context`` | made once, and owned by the context that its provider is registered in |
 ///
-/// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` knows it, and a storage:
+/// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///
 /// ```swift
 /// extension UDILifetime {
@@ -22,19 +22,19 @@ public struct UDILifetime: Sendable {
     case unique, graph, weak, strong, custom
   }
 
-  /// What keeps the instances of a lifetime of your own.
+  /// Where the instances of a lifetime of your own are kept.
   @nonexhaustive
   public enum Storage: Sendable {
     /// The context owns the instances until it is reset or goes away.
     case strong
     /// Each instance is kept for as long as something else holds it.
     case weak
-    /// Your own storage decides how instances are kept. The closure is called to make one storage for each
-    /// provider and set of arguments.
+    /// Your own storage decides how instances are kept. The closure is called once for each provider and set of
+    /// arguments, to make a storage.
     case custom(@Sendable () -> any UDIStorage)
   }
 
-  /// The content of a lifetime. It is behind a reference, so that a lifetime takes up only one pointer in each
+  /// The properties of a lifetime. They are behind a reference, so that a lifetime takes only one pointer in each
   /// provider.
   final class Kind: Sendable {
     let name: String
@@ -59,9 +59,9 @@ public struct UDILifetime: Sendable {
   /// Creates a lifetime of your own.
   ///
   /// - Parameters:
-  ///   - name: The lifetime's name; two lifetimes of your own with the same name are the same to
-  ///     ``UDIContext/reset(_:)``.
-  ///   - storage: What keeps the instances.
+  ///   - name: The lifetime's name. To ``UDIContext/reset(_:)``, two lifetimes of your own with the same name are the
+  ///     same.
+  ///   - storage: Where the instances are kept.
   public init(_ name: String, storage: Storage = .strong) {
     kind =
       switch storage {
@@ -76,29 +76,30 @@ public struct UDILifetime: Sendable {
   var sharing: Sharing { kind.sharing }
   var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
 
-  /// A new instance is made for every link. The factory is given the context that asked.
+  /// Each link makes a new instance. The factory is given the context that asked.
   public static let unique = UDILifetime(builtIn: "unique", .unique)
 
-  /// An instance, which can be a value, is shared within one outermost link and everything that is linked during it.
+  /// An instance is shared within one outermost link, that is, by everything that is linked during it. The instance can
+  /// be a value.
   ///
-  /// The exception: while an instance is made that another lifetime keeps, the links made for it share only with one
-  /// another. The factory is given the context that asked first. To ask for the instance while it is being made is a
-  /// cycle, whichever context asks.
+  /// There is one exception: while an instance that another lifetime keeps is being made, the links made for it share
+  /// only among themselves. The factory is given the context that asked first. A lookup of the instance while it is
+  /// being made is a cycle, whichever context asks.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
-  /// An instance is kept as long as somebody outside holds it. The next link after that makes a new one.
+  /// An instance is kept as long as somebody else holds it. After that, the next link makes a new one.
   ///
-  /// This is for classes only: a value is made at every link, and that is reported as misuse. The factory is given the
-  /// context that it was registered in.
+  /// This is only for class instances. A value cannot be kept in this way: each link makes a new one, and this is
+  /// reported as misuse. The factory is given the context that it is registered in.
   public static let weak = UDILifetime(builtIn: "weak", .weak)
 
-  /// An instance is made once, and owned by the context that its provider is registered in, until that context is reset
-  /// or goes away. The factory is given this context.
+  /// An instance is made once. The context in which the provider is registered owns it until that context is reset or
+  /// goes away. The factory is given this context.
   public static let context = UDILifetime(builtIn: "context", .strong)
 }
 
 extension UDILifetime: Hashable {
-  /// Returns whether both have the same name; a lifetime of your own never equals a built-in one.
+  /// Returns whether both have the same name. A lifetime of your own never equals a built-in one.
   public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
   }
@@ -115,7 +116,7 @@ extension UDILifetime: CustomStringConvertible {
   public var description: String { name }
 }
 
-/// What keeps the instance of one provider, for one set of arguments, under a lifetime of your own.
+/// Keeps the instance of one provider, for one set of arguments, under a lifetime of your own.
 ///
 /// ```swift
 /// /// Keeps an instance for some time.
@@ -137,29 +138,30 @@ extension UDILifetime: CustomStringConvertible {
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// The library calls a storage on any thread, while it holds none of its own locks. Whatever the storage answers, no
-/// two instances are made at once, and nobody gets what was stored before a reset or by another provider.
+/// The library calls a storage on any thread, while it holds none of its own locks. Whatever the storage returns, the
+/// library never makes two instances at once, and never uses an instance that was stored before a reset or by another
+/// provider.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///
-  /// Called when somebody links. If there are many sets of arguments, also called now and then, to discard the storages
-  /// that keep nothing.
+  /// Called when the dependency is linked. If there are many sets of arguments, also called from time to time, to find
+  /// storages that are empty and can be discarded.
   ///
-  /// - Returns: The instance; nil if there is none, or none any more, so that a new one has to be made.
+  /// - Returns: The instance, or nil if there is none any more, so that a new one has to be made.
   func load() -> UDIMade?
 
-  /// Keeps an instance that was just made, or decides not to.
+  /// Keeps a new instance, or decides not to keep it.
   ///
-  /// - Parameter made: The instance.
+  /// - Parameter made: The new instance.
   func store(_ made: UDIMade)
 
-  /// Releases the instance, because the context was reset or the provider is gone. Might be called more than once for
-  /// one such event, and while another thread is in ``store(_:)``. Other threads that want an instance wait until this
-  /// method has returned.
+  /// Releases the instance, because the context was reset or the provider was removed. For one such event, this may be
+  /// called more than once, and while another thread is in ``store(_:)``. Other threads that want an instance wait
+  /// until this method has returned.
   func reset()
 }
 
-/// An instance that a provider made, for a ``UDIStorage`` to keep. Holding this value holds the instance.
+/// An instance for a ``UDIStorage`` to keep. As long as this value exists, it keeps the instance alive.
 public struct UDIMade: Sendable {
   private let reference: Reference
   /// Identifies the provider and the arguments that the instance was made for, and the period between two resets in
@@ -173,12 +175,12 @@ public struct UDIMade: Sendable {
 
   var instance: Instance { reference.instance }
 
-  /// Identifies the instance. The instance itself is not handed out, because only `reference` can be released on any
+  /// Identifies the instance. The instance itself is not passed out, because only `reference` can be released on any
   /// thread.
   var objectID: ObjectIdentifier { withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) } }
 
-  /// Holds the instance. A storage may release this on any thread; an instance that is not `Sendable` is then released
-  /// on the main actor.
+  /// Holds the instance. A storage may release this object on any thread; an instance that is not `Sendable` is then
+  /// released on the main actor.
   private final class Reference: Sendable, CustomReflectable {
     // Written only in `init` and `deinit`.
     private nonisolated(unsafe) var content: Instance?
@@ -191,7 +193,7 @@ public struct UDIMade: Sendable {
 
     var instance: Instance { unsafe content.unsafelyUnwrapped }
 
-    /// Empty, because a mirror can be made on any thread.
+    /// Empty, because anybody can make a mirror, on any thread.
     var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 
     deinit {

@@ -1,18 +1,18 @@
-/// Linking from an object, for lookups that say more than a type: with arguments, fresh, or by key. Each verb has two
+/// Linking from an object with more than a type: with arguments, for a fresh instance, or by a key. Each verb has two
 /// forms: see `UDIContext+Bind.swift`.
 extension UDIObject {
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes from the arguments, or keeps for them. If its factory takes other arguments,
-  ///   the result is nil, and the mistake is reported.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them. If the factory takes other
+  ///   arguments, the result is nil, and the mistake is reported.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -24,18 +24,18 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there and whose factory takes arguments.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What the provider makes from the arguments, or keeps for them.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @inlinable
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -46,12 +46,13 @@ extension UDIObject {
       type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// Makes a new instance of a dependency, whatever its lifetime, for use at once:
-  /// `linkInLine((any Editor).self, fresh: true)`. The provider keeps what it has, and bindings are ignored.
+  /// Makes a new instance of a dependency, whatever its lifetime, for use at once: `linkInLine((any Editor).self,
+  /// fresh: true)`. The provider does not keep the new instance, and does not drop the one that it keeps. Bindings are
+  /// ignored.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - fileID: The caller's file, for diagnosis.
@@ -66,12 +67,12 @@ extension UDIObject {
     return lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Makes a new instance of a dependency whose factory takes arguments, for use at once. The provider keeps what it
-  /// has, and bindings are ignored.
+  /// Makes a new instance of a dependency whose factory takes arguments, for use at once. The provider does not keep
+  /// the new instance, and does not drop any that it keeps. Bindings are ignored.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fresh: Whether to make a new instance; if false, this is an ordinary lookup.
   ///   - fileID: The caller's file, for diagnosis.
@@ -93,11 +94,11 @@ extension UDIObject {
   /// Looks up a dependency by its key, for use at once.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now; nil if there is none.
+  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -106,15 +107,15 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up, by its key, a dependency that must be there.
+  /// Looks up a dependency by its key, and throws if there is none.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, or what its factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @inlinable
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -127,8 +128,8 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`, on the main actor; see
-  /// ``linkInLine(_:named:search:fileID:line:with:_:)``.
+  /// Does the same as ``linkInLine(_:named:search:fileID:line:with:_:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -140,8 +141,8 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see
-  /// ``require(_:named:search:fileID:line:with:_:)``.
+  /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -152,8 +153,8 @@ extension UDIObject {
       type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see
-  /// ``linkInLine(_:named:search:fresh:fileID:line:)``.
+  /// Does the same as ``linkInLine(_:named:search:fresh:fileID:line:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -163,8 +164,8 @@ extension UDIObject {
     return lookUpFresh(type, name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see
-  /// ``linkInLine(_:named:search:fresh:fileID:line:with:_:)``.
+  /// Does the same as ``linkInLine(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type that is
+  /// not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
@@ -176,7 +177,7 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkInLine(_:search:fileID:line:)``.
+  /// Does the same as ``linkInLine(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,
@@ -185,7 +186,7 @@ extension UDIObject {
     lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``require(_:search:fileID:line:)``.
+  /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil,

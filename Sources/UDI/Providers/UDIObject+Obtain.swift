@@ -1,17 +1,17 @@
-/// Looking up, from an object, dependencies whose making has to be awaited.
+/// Looking up, from an object, dependencies that may have to be waited for while they are made.
 extension UDIObject {
-  /// Looks up a dependency that must be there. If its factory has to make it, this waits; see
+  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits; see
   /// ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -19,20 +19,20 @@ extension UDIObject {
     try await obtain(type, name, search, nil, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency whose factory takes arguments. If the factory has to make it, this waits for the actor that
-  /// the factory belongs to; see ``UDIContext/obtain(_:named:search:with:_:)``.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
+  /// made, this waits; see ``UDIContext/obtain(_:named:search:with:_:)``.
   ///
   /// - Parameters:
-  ///   - type: The type it is registered under.
-  ///   - name: The name it is registered under, if any.
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -41,16 +41,16 @@ extension UDIObject {
       type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, by its key; see ``UDIContext/obtain(_:search:)``.
+  /// Looks up a dependency by its key, and throws if there is none; see ``UDIContext/obtain(_:search:)``.
   ///
   /// - Parameters:
-  ///   - key: The key it is registered under.
+  ///   - key: The key that the dependency is registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first match in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none or it cannot be made, `CancellationError` if the current task is
-  ///   cancelled while it waits, or what the factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -70,7 +70,7 @@ extension UDIObject {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// The same as ``obtain(_:named:search:fileID:line:)`` for a type that is not `Sendable`, on the main actor.
+  /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -79,7 +79,7 @@ extension UDIObject {
     try await obtainOnMainActor(type, name, search, nil, CallSite(fileID, line))
   }
 
-  /// The same as ``obtain(_:search:fileID:line:)`` for a type that is not `Sendable`, on the main actor.
+  /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -87,8 +87,8 @@ extension UDIObject {
     try await obtainOnMainActor(Dependency.self, key.name, search, nil, CallSite(fileID, line))
   }
 
-  /// The same as ``obtain(_:named:search:fileID:line:with:_:)`` for a type or arguments that are not `Sendable`, on the
-  /// main actor.
+  /// Does the same as ``obtain(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
+  /// are not `Sendable`.
   @preconcurrency @MainActor
   public func obtain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

@@ -1,34 +1,35 @@
-/// A dependency that is registered in a context: a binding or a provider.
+/// A registration of a dependency in a context: a binding or a provider.
 ///
-/// `register` returns it, and ``UDIContext/registrations(of:search:)`` lists it. A registration keeps neither an
+/// `register` returns one, and ``UDIContext/registrations(of:search:)`` lists them. A registration keeps neither an
 /// instance nor a context alive.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-  /// Where the caller that obtained this registration may use the dependency: anywhere if the compiler knew there that
-  /// `Dependency` is `Sendable`. Even then, the type that was registered need not be `Sendable`, because `any P` and
-  /// `any P & Sendable` are one key.
+  /// Where the caller that got this registration may use the dependency: anywhere, if the compiler knew that
+  /// `Dependency` is `Sendable`. Even so, the dependency itself may have been registered under a type that is not
+  /// `Sendable`, because `any P` and `any P & Sendable` are the same key.
   private let askedReach: Reach
 
   static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
     UDIRegistration(entry: entry, askedReach: reach)
   }
 
-  /// The key it is registered under.
+  /// The key of the registration.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
-  /// The lifetime of what the provider makes; nil for a binding.
+  /// The lifetime of the provider's instances; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
 
-  /// The metadata that it was registered with.
+  /// The metadata that was given with the registration.
   public var metadata: (any Sendable)? { entry.metadata }
 
-  /// The file of the call that registered it, as `#fileID` gives it.
+  /// The file of the call that made the registration, in the form of `#fileID`.
   public var fileID: String { entry.site.fileID }
 
-  /// The line of the call that registered it, counted from 1.
+  /// The line of the call that made the registration, counted from 1.
   public var line: Int { entry.site.line }
 
-  /// The context that it is registered in; nil if it was taken back or replaced, or if the context is gone.
+  /// The context that contains the registration. Nil if the registration was taken back or replaced, or if the context
+  /// is gone.
   public var context: UDIContext? {
     Tree.change { _ in entry.node?.context }
   }
@@ -47,10 +48,10 @@ extension UDIRegistration: CustomStringConvertible {
 // MARK: - Taking back
 
 extension UDIRegistration {
-  /// Takes the registration back, and releases what its provider made and the context owns. A registration that has
-  /// replaced this one stays.
+  /// Takes the registration back, and releases the instances that its provider keeps. If another registration has
+  /// replaced this one, that one stays.
   ///
-  /// - Returns: Whether it was still registered.
+  /// - Returns: Whether the registration was still in its context.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
   public func unregister() -> Bool {
@@ -72,8 +73,8 @@ extension UDIRegistration {
 extension UDIRegistration {
   /// Serves another type from the same instances, whatever the lifetime.
   ///
-  /// Whether an instance conforms to the type is checked only when the instance is made.
-  /// ``implements(_:named:fileID:line:_:)`` lets the compiler check it.
+  /// Whether an instance conforms to the type is checked only when the instance is made. With
+  /// ``implements(_:named:fileID:line:_:)``, the compiler checks it.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -86,8 +87,8 @@ extension UDIRegistration {
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
-    // An instance of a `Sendable` class may be used anywhere, even if it was registered as something that is not
-    // `Sendable`. A protocol guarantees no such thing.
+    // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
+    // `Sendable`. For a protocol, this is not guaranteed.
     let other = type is AnyClass ? Reach.anywhere : reach
     serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { instance in
       (instance.anyValue as? Other).map { Instance($0) }
@@ -95,8 +96,8 @@ extension UDIRegistration {
     return self
   }
 
-  /// Serves another type that is not `Sendable` from the same instances. In all other respects, this is the same as the
-  /// form for `Sendable` types.
+  /// Serves another type, which is not `Sendable`, from the same instances. In all other respects, this does the same
+  /// as the form for `Sendable` types.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -127,17 +128,17 @@ extension UDIRegistration {
         providers. Bind the instance as \(String(reflecting: type)), too.
         """)
     }
-    // Otherwise the conversion would be given an instance that is not `Sendable` as if it were.
+    // Without this check, the conversion could be given an instance that is not `Sendable` as if it were.
     if provider.registered.isRefused(to: askedReach) {
       let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
-    // The provider serves this key already: the type is the same, or differs only in marker protocols, as `any P` and
-    // `any P & Sendable` do.
+    // The provider already serves this key: either the type is the same, or it differs only in marker protocols, as
+    // `any P & Sendable` differs from `any P`.
     if provider.key === KeyIdentity.of(.of(type), name) { return }
-    // Stops the program if the provider and the conversion belong to different actors: an instance that is made on one
-    // actor could not be converted on the other.
+    // This stops the program if the provider and the conversion belong to different actors, because an instance that is
+    // made on one actor could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, convert)
@@ -153,18 +154,19 @@ extension UDIRegistration {
     for storage in storages { storage.reset() }
   }
 
-  /// Where the registered dependency may be used.
+  /// Where the dependency may be used.
   var reach: Reach { entry.reach }
 
-  /// Whether the provider makes values of this very type, and not of another type with the same name.
+  /// Whether the provider's instances were made as exactly this type, not as another type with the same name.
   var isOfExactType: Bool { entry.makes(Dependency.self) }
 }
 
 extension UDIRegistration where Dependency: Sendable {
-  /// Serves another type from the same instances, checked by the compiler: `implements((any Reader).self) { $0 }`.
+  /// Serves another type from the same instances. The compiler checks the conversion: `implements((any Reader).self) {
+  /// $0 }`.
   ///
-  /// If the context owns an instance, it also owns the result of the conversion. If an instance is kept weakly, the
-  /// same result is given again as long as the instance lives and somebody holds the result.
+  /// If the context owns an instance, it also owns its conversion. If an instance is kept weakly, its conversion is
+  /// reused as long as the instance exists and somebody holds the conversion.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -174,12 +176,12 @@ extension UDIRegistration where Dependency: Sendable {
   ///   - convert: Converts an instance to the other type; usually just `$0`. It may belong to an actor:
   ///     `{ @MainActor in Label($0) }`.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and the provider and `convert` do not belong to two
-  ///   different actors. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and the provider and `convert` do not belong to different
+  ///   actors. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    // No `@_inheritActorContext`, because most conversions are `$0`, which can run anywhere even if it is written in an
+    // No `@_inheritActorContext`, because most conversions are `$0`, which may run anywhere even if it is written in an
     // actor's code.
     _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
@@ -197,8 +199,8 @@ extension UDIRegistration {
   /// Serves a `Sendable` type from instances that need not be `Sendable`. The instances are converted on the main
   /// actor.
   ///
-  /// A lookup off the main actor finds a converted instance that is kept. Before anything has been converted, such a
-  /// lookup is a miss, and the explanation gives this reason.
+  /// A lookup off the main actor finds a conversion that is kept already. Otherwise the lookup is a miss, and the
+  /// explanation gives this reason.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -218,7 +220,8 @@ extension UDIRegistration {
     return self
   }
 
-  /// Serves a type that is not `Sendable`, checked by the compiler, on the main actor.
+  /// Serves a type that is not `Sendable` from the same instances, on the main actor. The compiler checks the
+  /// conversion.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -255,7 +258,7 @@ extension UDIRegistration {
 // MARK: - Listing
 
 extension UDIContext {
-  /// Lists what is registered under a type, whatever its name, without making anything.
+  /// Lists the registrations under a type, whatever their names, without making any instance.
   ///
   /// ```swift
   /// let fast = context.registrations(of: (any Codec).self, where: { (speed: Speed) in speed > .slow })
@@ -264,8 +267,8 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
-  ///   under the same key.
+  /// - Returns: The live bindings and the providers, in search order. Within one context, a binding comes before the
+  ///   provider under the same key.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency: Sendable>(
     of type: Dependency.Type, search: UDISearch? = nil
@@ -273,14 +276,14 @@ extension UDIContext {
     registrations(of: type, search, .anywhere)
   }
 
-  /// Lists what is registered under a type that is not `Sendable`. This is the same as the form for `Sendable` types,
+  /// Lists the registrations under a type that is not `Sendable`. This does the same as the form for `Sendable` types,
   /// and may also be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
-  /// - Returns: Live bindings and providers in search order; within one context, a binding comes before the provider
-  ///   under the same key.
+  /// - Returns: The live bindings and the providers, in search order. Within one context, a binding comes before the
+  ///   provider under the same key.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
@@ -294,23 +297,23 @@ extension UDIContext {
     withNode { node in
       node.runPendingSetUps(self, search, for: nil)
       let found = node.registrations(of: .of(type), search)
-      // Only for a root: a parent holds its children's contexts, and notes a child's context in the child's node when
-      // the two part.
+      // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
+      // reference in a child's node when it loses the child.
       change { node, _ in if node.shared.parent == nil { node.remember(self) } }
       return found.map { .of($0, reach) }
     }
   }
 
-  /// Lists the registrations under a type, but only those whose metadata satisfies a predicate, without making
-  /// anything. Registrations whose metadata does not have the type of the predicate's parameter are left out.
+  /// Lists the registrations under a type whose metadata satisfies a predicate, without making any instance.
+  /// Registrations whose metadata does not have the type of the predicate's parameter are left out.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
   ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
   ///     parameter.
-  /// - Returns: Live bindings and providers in search order.
-  /// - Throws: What `predicate` throws.
+  /// - Returns: The live bindings and the providers, in search order.
+  /// - Throws: The error that `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
@@ -318,16 +321,16 @@ extension UDIContext {
     try filter(registrations(of: type, search, .anywhere), predicate)
   }
 
-  /// Lists the registrations under a type that is not `Sendable`, but only those whose metadata satisfies a predicate.
-  /// This is the same as the form for `Sendable` types, and may also be called from anywhere.
+  /// Lists the registrations under a type that is not `Sendable` and whose metadata satisfies a predicate. This does
+  /// the same as the form for `Sendable` types, and may also be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
   ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
   ///     parameter.
-  /// - Returns: Live bindings and providers in search order.
-  /// - Throws: What `predicate` throws.
+  /// - Returns: The live bindings and the providers, in search order.
+  /// - Throws: The error that `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
@@ -347,18 +350,16 @@ extension UDIContext {
 }
 
 extension UDIRegistration where Dependency: Sendable {
-  /// Links the dependency of this very registration, even if a lookup would find another one.
+  /// Links the dependency of this registration, even if a lookup would find another one.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes; nil if there is none, or none any
-  ///   more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there is none any more.
   public func link() -> Dependency? { give(.anywhere) }
 }
 
 extension UDIRegistration {
-  /// Links the dependency of this very registration if it is not `Sendable`, on the main actor.
+  /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes; nil if there is none, or none any
-  ///   more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there is none any more.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
@@ -366,13 +367,14 @@ extension UDIRegistration {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     var bound: Dependency?
-    // As in a lookup: if the instance was stored as a different type that has the same type name, it is cast.
+    // As in a lookup, the instance is cast if it was stored as another type with the same name.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
       unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }
     switch answer {
     case .object(let object): return object as? Dependency
-    // `UDIContext.give` relies on `answer` having already returned the object if the graph shares one.
+    // If the graph shares the instance as an object, `answer` has already returned it. `UDIContext.give` relies on
+    // this.
     case .provided where entry is Provider: return context?.give(entry, Dependency.self, reach, .local)
     default: return bound
     }

@@ -98,7 +98,7 @@
     /// Declares the dependency.
     ///
     /// - Parameters:
-    ///   - name: The name it is registered under, if any.
+    ///   - name: The dependency's name, if it has one.
     ///   - search: The direction to take; by default the context's.
     public init(named name: UDIName? = nil, search: UDISearch? = nil) {
       self.name = name

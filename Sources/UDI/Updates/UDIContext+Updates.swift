@@ -37,7 +37,7 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``updates(of:named:search:)``.
+  /// Does the same as ``updates(of:named:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
@@ -45,7 +45,7 @@ extension UDIContext {
     UDIMainActorUpdates(context: self, name: name, search: search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see ``linkWhenAvailable(_:named:search:)``.
+  /// Does the same as ``linkWhenAvailable(_:named:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil

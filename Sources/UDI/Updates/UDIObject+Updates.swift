@@ -41,7 +41,7 @@ extension UDIObject {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`, on the main actor; see ``updates(of:named:search:fileID:line:)``.
+  /// Does the same as ``updates(of:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -51,8 +51,8 @@ extension UDIObject {
       context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
-  /// The same for a type that is not `Sendable`, on the main actor; see
-  /// ``linkWhenAvailable(_:named:search:fileID:line:)``.
+  /// Does the same as ``linkWhenAvailable(_:named:search:fileID:line:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

@@ -1,4 +1,5 @@
-/// What a caller of `bind` or `multiBind` passes. It is not generic, so that the work is compiled once for all types.
+/// The arguments of a call of `bind` or `multiBind`. The struct is not generic, so that the code that uses it is
+/// compiled once for all types.
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
 @usableFromInline
@@ -11,8 +12,8 @@ struct BindRequest: ~Copyable {
   let isMulti: Bool
   let reach: Reach
 
-  /// The metadata of a registration. Few registrations have any, so it is behind an optional reference, which is cheap
-  /// to pass on when it is nil.
+  /// The metadata of a registration. Few registrations have any, so the metadata is behind an optional reference, which
+  /// is cheap to pass on while it is nil.
   @usableFromInline
   final class Metadata: Sendable {
     let value: any Sendable
@@ -21,17 +22,16 @@ struct BindRequest: ~Copyable {
     @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
-      // Checked first, because taking the value out would make a slow copy even if there is no value.
+      // Checked first, because unwrapping the value would make a slow copy even if it is nil.
       if case .none = value { return nil }
       return box(value)
     }
 
-    /// Does the same as `of`, for an optional about which the compiler knows nothing: then even the check in `of` would
-    /// make a copy, and the benchmark "register 16 in a new context, each" would take 5 % longer.
+    /// The same as `of`, for an optional about which the compiler knows nothing. For such an optional, even the check
+    /// in `of` would make a copy, and the benchmark "register 16 in a new context, each" would take 5 % longer.
     static func ifAny(_ value: borrowing (any Sendable)?) -> Metadata? {
-      // The last word of an optional of an existential is a pointer to the runtime metadata of the value's type. It is
-      // 0 if there is no value (Type Layout, "Opaque Existential Containers", in the Swift repository:
-      // docs/ABI/TypeLayout.rst).
+      // The last word of an optional existential points to the runtime metadata of the value's type; for nil, it is 0
+      // (Type Layout, "Opaque Existential Containers", in the Swift repository: docs/ABI/TypeLayout.rst).
       let isNil = unsafe withUnsafeBytes(of: value) { bytes in
         unsafe bytes.load(fromByteOffset: bytes.count - MemoryLayout<UInt>.size, as: UInt.self) == 0
       }
@@ -71,8 +71,8 @@ struct BindRequest: ~Copyable {
     withExtendedLifetime(dependency) {}
   }
 
-  /// Stops the program if an instance is bound as a class that it is not an instance of. The compiler accepts that if
-  /// the class is given by a variable whose type is the metatype of a superclass.
+  /// Stops the program if an instance is bound as a class of which it is not an instance. The compiler cannot prevent
+  /// this if the class comes from a variable of a superclass's metatype.
   @inline(never)
   static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
     form.borrowed.read { object in
@@ -85,9 +85,9 @@ struct BindRequest: ~Copyable {
     }
   }
 
-  /// Stops the program because a value cannot be held weakly.
+  /// Stops the program because a value was bound: a value cannot be held weakly.
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // A precondition would not do: its message is missing in release builds, and it would name this line instead of the
+    // Not a precondition, because that has no message in release builds, and it would name this line instead of the
     // caller's.
     fatalError(
       """
@@ -97,13 +97,13 @@ struct BindRequest: ~Copyable {
       """)
   }
 
-  /// Notifies the attachment of the bound object that the object is bound, so that the binding is withdrawn at the very
-  /// moment the object dies. Otherwise it would be withdrawn only when it is next touched.
+  /// Tells the attachment of the bound object that the object is bound, so that the binding is withdrawn at the very
+  /// moment the object is released. Otherwise the binding would be withdrawn only when it is used next.
   ///
-  /// This is not necessary if the object was ever attached, or has used a verb of its own: then its attachment knows
-  /// the object already. For all other objects it is done, but only on the main actor: a conformance to `UDIObject`
-  /// might be isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject`
-  /// fails, the only effect is that the binding is withdrawn later.
+  /// If the object was ever attached, or has used a verb of its own, its attachment knows this already. For all other
+  /// objects, the attachment is told here, but only on the main actor: the conformance to `UDIObject` might be isolated
+  /// to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject` fails, the only
+  /// effect is that the binding is withdrawn later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

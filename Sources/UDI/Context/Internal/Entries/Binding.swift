@@ -1,8 +1,8 @@
-/// A binding: the weak entry for one key in one context.
+/// An entry for an instance that was bound. It holds the instance weakly.
 class Binding: Entry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
 
-  /// Who called the verb that made the binding.
+  /// Whose verb made the binding.
   enum Binder: UInt8 {
     case context
     /// The bound object itself.
@@ -12,11 +12,11 @@ class Binding: Entry, @unchecked Sendable {
   }
 
   final let binder: Binder
-  /// Whether `multiBind` made it. Such a binding stays when the object is attached elsewhere.
+  /// Whether `multiBind` made the binding. Such a binding stays when its object is attached elsewhere.
   final let isMulti: Bool
-  /// The binding of the same instance that was made after this one.
+  /// The next newer binding of the same instance.
   final var previousOfInstance: Unretained<Binding>?
-  /// The binding of the same instance that was made before this one.
+  /// The next older binding of the same instance.
   final var nextOfInstance: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
@@ -24,7 +24,7 @@ class Binding: Entry, @unchecked Sendable {
     takeOut(&garbage)
   }
 
-  /// Takes the binding out of its context because its instance is now bound in another one.
+  /// Withdraws the binding because its instance has been bound in another context.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
     if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: other.site, &garbage) }
@@ -41,15 +41,15 @@ class Binding: Entry, @unchecked Sendable {
   }
 }
 
-/// A binding with details that most bindings do not have.
+/// A binding with properties that most bindings do not need.
 final class DetailedBinding: Binding, @unchecked Sendable {
-  // Unchecked: it adds only constants.
+  // Unchecked: this class adds only constants.
 
-  /// The attachment of the object whose verb made the binding; nil if the bound object itself made it, or a context.
-  /// The binding is withdrawn when its maker dies, so the reference never dangles.
+  /// The attachment of the object whose verb made the binding; nil if the bound object itself or a context made it. The
+  /// binding is withdrawn when this object is released, so the reference never dangles.
   let maker: Unretained<UDIAttachment>?
-  /// The class of the bound object. It is stored because a dead object cannot be asked for its class. Nil if recording
-  /// was off.
+  /// The class of the bound object, which explanations need after the object has been released. Nil if recording was
+  /// off when the binding was made.
   let objectType: Any.Type?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
@@ -65,8 +65,8 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 extension Binding {
   /// Makes the binding that a request describes.
   ///
-  /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if it is the bound object
-  ///   itself, or a context.
+  /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if the bound object itself or a
+  ///   context makes it.
   static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
     maker == nil && request.metadata == nil && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)

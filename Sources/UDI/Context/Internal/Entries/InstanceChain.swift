@@ -1,21 +1,20 @@
-/// The bindings of one instance in all contexts: a linked list of the bindings, which is found by the instance's
-/// address.
+/// The bindings of one instance in all contexts, as a linked list. The list is found by the instance's address.
 ///
-/// An address does not identify an object for ever. When an object dies and another one takes its place in memory, dead
-/// bindings of the first object stay in the list until something looks at them. They do no harm there, because whatever
-/// looks at a dead binding withdraws it.
+/// When an object is released, another one can get the same address. Then the list may still contain dead bindings of
+/// the first object. They do no harm, because any code that finds a dead binding withdraws it.
 struct InstanceChain: CompactTableElement {
-  /// The address. The binding contains it too, but reading it there would mostly miss the cache if the table is large.
+  /// The address of the instance. The binding contains it too, but if the table is large, the binding is usually not in
+  /// the processor's cache.
   let key: UInt
   let first: Unretained<Binding>
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 
-  /// Calls `body` with each binding at an address. Called under the tree lock.
+  /// Calls `body` with each binding of the instance at an address. Called under the tree lock.
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
     while let current = next {
       // The next binding is read before `body` is called, because `body` might withdraw the current one. (The current
-      // one stays alive: what is withdrawn is in the garbage until the lock is given back.)
+      // one stays alive, because withdrawn bindings are in the garbage until the lock has been given back.)
       next = current.read { $0.nextOfInstance }
       current.read(body)
     }
@@ -23,7 +22,8 @@ struct InstanceChain: CompactTableElement {
 }
 
 extension Binding {
-  /// Adds the binding to the lists that lead to it. Called under the tree lock.
+  /// Adds the binding to the list of its instance's bindings, and to that of the object that made it. Called under the
+  /// tree lock.
   ///
   /// - Returns: Whether the instance has other bindings.
   func enlist() -> Bool {
@@ -44,8 +44,7 @@ extension Binding {
     return hasOthers
   }
 
-  /// Calls `body` with the attachment of the object whose verb made the binding, if that is not the bound object
-  /// itself.
+  /// If another object's verb has made the binding, calls `body` with that object's attachment.
   fileprivate func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
     guard binder == .other, let detailed = self as? DetailedBinding else { return }
     detailed.maker?.read { body($0, detailed) }
@@ -53,11 +52,12 @@ extension Binding {
 }
 
 extension Unretained<Binding> {
-  // Not a method of `Binding`, which a caller would retain during the call. When a context ends, this would happen for
-  // each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more instructions, six of
-  // them atomic.
+  // Not a method of `Binding`, because a caller would retain the binding during the call. When a context ends, this
+  // would happen for each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more
+  // instructions, six of them atomic.
 
-  /// Takes the binding out of the lists that lead to it. Called under the tree lock.
+  /// Removes the binding from the list of its instance's bindings, and from that of the object that made it. Called
+  /// under the tree lock.
   func delist() {
     let (address, previous, next) = read { ($0.form.address, $0.previousOfInstance, $0.nextOfInstance) }
     if let previous {

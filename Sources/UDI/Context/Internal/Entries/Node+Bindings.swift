@@ -1,11 +1,12 @@
-/// Adding and withdrawing bindings. Everything here runs under the tree lock.
+/// Adding and withdrawing bindings. Everything here is called under the tree lock.
 extension Node {
-  /// Binds here. A binding under the same key is replaced.
+  /// Adds a binding to this context. If one exists under the same key, it is replaced.
   ///
-  /// - Parameter moving: Whether to withdraw the same instance under the same key wherever else it is bound.
+  /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
+  ///   contexts.
   func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    // Moved into a constant: a `consuming` parameter is not copied implicitly, so it could not be referred to here and
-    // consumed below.
+    // A `consuming` parameter cannot be both referred to and consumed later, because it is not copied implicitly. So it
+    // is moved into a constant first.
     let binding = consume new
     guard treeLocked.state == .open else { return refuse(binding, "bind", &garbage) }
     if isSetUpByThisThread {
@@ -14,14 +15,13 @@ extension Node {
     }
     let reference = Unretained(binding)
     let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
-    // The binding itself is handed over to the dictionary, so that references to the binding are not counted up and
-    // down.
+    // The dictionary takes over the reference to the binding, so that references need not be counted up and down.
     let replaced = treeLocked.bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
-      // Each `bind` looks at only one entry. That is enough, because most objects withdraw their bindings when they
-      // die, and lookups withdraw the dead bindings that they meet.
+      // Each `bind` checks only one entry. This is enough, because most objects withdraw their bindings when they are
+      // released, and lookups withdraw the dead bindings that they find.
       let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
@@ -30,7 +30,7 @@ extension Node {
     }
   }
 
-  /// Enters a binding, which was just added to the dictionary, in the lists and in the index.
+  /// Adds a binding, which has just been put into the dictionary, to the lists and to the index.
   @inline(__always)
   private func show(
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
@@ -57,26 +57,26 @@ extension Node {
     }
   }
 
-  /// The entry that a lookup finds, dead or alive.
+  /// The entry that a lookup finds first, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
     visit(search, branch: { $0.shared.slots.find(key)?.element.state.best }, alone: { $0.ownEntry(key) })
   }
 
-  /// The binding in the dictionary, even if an override hides it.
+  /// The binding in this node's dictionary, even if an override hides it.
   func heldBinding(_ key: KeyIdentity) -> Binding? {
     treeLocked.bindings.entry(forKey: Unretained(key))?.binding
   }
 
-  /// The binding at this very node, dead or alive.
+  /// The binding at this node itself, dead or alive.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
-    // If the slot tells the answer, the dictionary is not searched.
+    // If the slot shows the binding, the dictionary need not be searched.
     guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
       return hasOverrides ? heldBinding(key) : nil
     }
     return unsafe unsafeDowncast(entry.object, to: Binding.self)
   }
 
-  /// The entry of this very node, dead or alive.
+  /// The entry at this node itself, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
     guard let slot = shared.slots.find(key), slot.element.state.depth == 0 else { return nil }
     return slot.element.state.best
@@ -84,12 +84,13 @@ extension Node {
 }
 
 extension WeakEntry {
-  /// The entry as a binding, which every entry in a node's dictionary is: only `bind` puts entries there.
+  /// The entry as a binding. The cast is safe, because only `bind` puts entries into a node's dictionary, and these are
+  /// bindings.
   var binding: Binding { unsafe unsafeDowncast(self, to: Binding.self) }
 }
 
 extension Binding {
-  /// Takes the binding out of its context, if it is in one. If the context has a provider for the key, the provider
+  /// Removes the binding from its context, if it is in one. If the context has a provider for the key, the provider
   /// answers from now on.
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }

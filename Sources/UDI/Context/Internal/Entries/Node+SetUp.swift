@@ -1,12 +1,12 @@
-/// The contexts that a lookup passes by although their set-up is pending: this thread is itself running the set-up, or
-/// a wait for it would never end. The contexts are held, so that the memory of their nodes is not reused meanwhile.
+/// Contexts that a lookup passes by although their set-up is pending, because this thread is running the set-up itself
+/// or would wait for ever. They are held, so that the memory of their nodes is not reused in the meantime.
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
-  /// Looks up after running the set-up blocks that the lookup reaches. Called with no lock held.
+  /// Looks up, after running the set-up blocks of the contexts that the lookup reaches. Do not call this under a lock.
   ///
-  /// - Parameter key: Returns the key's id; nil if the key's name is not in use. It is called again each time, because
-  ///   a set-up block might be the first to use the name.
+  /// - Parameter key: Returns the key's id, or nil if the key's name is not in use. It is called again after each
+  ///   set-up block, because the block might be the first code to use the name.
   @inline(never)
   func answerAfterSetUp(
     _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
@@ -16,13 +16,13 @@ extension Node {
       runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
       let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
-      // What was dead has been withdrawn. Now the lookup might get further, to a set-up that it did not reach before.
+      // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up.
       if case .dead = answer { continue }
       return answer
     }
   }
 
-  /// Looks up under the tree lock, and withdraws what is found dead.
+  /// Looks up under the tree lock. If the entry is dead, withdraws it.
   private func answerOrCleanUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
@@ -35,13 +35,13 @@ extension Node {
   }
 
   /// Runs the set-up blocks of the contexts that a lookup reaches, in search order, up to the first context that has an
-  /// answer. Called with no lock held.
+  /// answer. Do not call this under a lock.
   ///
   /// - Parameters:
   ///   - context: This node's context.
-  ///   - key: What is looked up; nil for anything.
+  ///   - key: The id of the key that is looked up. If it is nil, no context has an answer.
   /// - Complexity: For `.descendants`, O(levels × log siblings) for each set-up that runs, whatever else the tree
-  ///   holds.
+  ///   contains.
   func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) {
     runPendingSetUps(context, search) { key }
   }
@@ -55,7 +55,7 @@ extension Node {
     }
   }
 
-  /// Whether a set-up is pending in a context that a lookup may reach. Called with no lock held.
+  /// Whether a set-up is pending in a context that a lookup may reach. Do not call this under a lock.
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
@@ -71,13 +71,14 @@ extension Node {
     return isPending
   }
 
-  /// The first context with a pending set-up that a lookup reaches.
+  /// Returns the first context with a pending set-up that a lookup reaches, or nil if the lookup finds an answer
+  /// earlier.
   private func nextPending(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
     Tree.change { _ in
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      // A node that has an answer also ends the search. Then this method returns nil.
+      // Returned by a closure below, this ends the search with nil: the lookup has found an answer.
       let end: UDIContext?? = .some(nil)
       return visit(direction(of: search)) { branch in
         let slot = key.flatMap { branch.shared.slots.find($0) }
@@ -98,7 +99,7 @@ extension Node {
     }
   }
 
-  /// The nearest pending set-up here or below. Called under the tree lock.
+  /// Returns the nearest pending set-up, at this node or below. Called under the tree lock.
   private func nearestPending(_ keys: SetUp.Keys, _ passedBy: PassedBy) -> Place? {
     var nearest: Place?
     for id in SetUp.Keys.ids where keys.contains(id) {
@@ -106,7 +107,7 @@ extension Node {
       SetUp.countStep()
       var place: Place = (best, slot.element.state.depth)
       if passedBy.keys.contains(best) {
-        // This is rare: only set-ups that are running now are passed by.
+        // This is rare, because only set-ups that are running now are passed by.
         let all = bindings([id], .descendants)
         for _ in all { SetUp.countStep() }
         guard let other = all.lazy.compactMap({ $0.read { $0.node } }).first(where: { !passedBy.keys.contains($0) })
@@ -120,17 +121,17 @@ extension Node {
     return nearest
   }
 
-  /// A node at or below the node where a lookup begins.
+  /// A node, and how many levels it is below the node where a lookup begins.
   private typealias Place = (node: Node, depth: UInt32)
 
-  /// Whether a lookup reaches a place before another one: it is on a higher level or, on the same level, in the branch
+  /// Whether a lookup reaches one place before another: it is on a higher level or, on the same level, in the branch
   /// that was added first. Called under the tree lock.
   private static func comes(_ place: Place, before other: Place) -> Bool {
     guard place.depth == other.depth else { return place.depth < other.depth }
     var (left, right) = (place.node, other.node)
     if left == right { return false }
-    // Climb until both are children of one parent. There is such a parent: at the latest, the node where the lookup
-    // begins.
+    // Climbs until both nodes are children of the same parent. There is such a parent, because both are below the node
+    // where the lookup begins.
     while let leftParent = left.shared.parent, let rightParent = right.shared.parent, leftParent != rightParent {
       SetUp.countStep()
       (left, right) = (leftParent, rightParent)
@@ -161,9 +162,9 @@ extension Node {
     return running.maker == PerThread.resolution
   }
 
-  /// What a new entry must neither replace nor hide, if this thread is running one of this context's set-up blocks: a
-  /// provider or a live binding under the same key that none of these blocks registered. Nil if there is none. Called
-  /// under the tree lock.
+  /// While this thread runs a set-up block of this context: the entry under the same key that a new entry must leave in
+  /// place. This is a provider or a live binding that was not registered by a set-up block. Nil if there is none.
+  /// Called under the tree lock.
   func leftBySetUp(_ new: Entry, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }
     let key = new.key
@@ -184,8 +185,8 @@ extension UDIContext {
     change { node, garbage in node.addSetUp(block, &garbage) }
   }
 
-  /// Runs the set-up blocks that may run on this thread, or waits while another thread runs one. Does neither if this
-  /// thread is already running one of the blocks; does not wait if the wait would never end.
+  /// Runs the set-up blocks that may run on this thread. If another thread is running one, waits for it, unless the
+  /// wait would never end. Does nothing if this thread itself is running one of the blocks.
   ///
   /// - Returns: Whether a block has run.
   fileprivate func runSetUp() -> Bool {
@@ -198,7 +199,8 @@ extension UDIContext {
     return hasRun
   }
 
-  /// What to do next, with no lock held: to run a block, or to wait while another thread runs one.
+  /// Returns what to do next, with no lock held: to run a block, or to wait while another thread runs one. Nil if there
+  /// is nothing to do.
   private func nextStepOfSetUp(_ resolution: Unretained<Resolution>) -> (() -> Void)? {
     change { node, _ in
       guard let setUp = node.treeLocked.extras?.setUp else { return nil }

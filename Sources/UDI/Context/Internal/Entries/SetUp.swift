@@ -1,24 +1,24 @@
-/// Which set-up blocks have to run before a lookup. This is kept in step with the slots for pending set-ups, so that
-/// one load tells whether there are any.
+/// Which set-up blocks have to run before a lookup. This always agrees with the slots for pending set-ups, so that a
+/// lookup can tell by a single load whether there are any.
 struct PendingSetUps: OptionSet {
   let rawValue: UInt8
-  /// The context's own blocks.
+  /// The context's own blocks. They run before every lookup that reaches the context.
   static let own = PendingSetUps(rawValue: 1)
-  /// Blocks of some context below, which run before a lookup that goes down.
+  /// Blocks of contexts below. They run before lookups that go down.
   static let below = PendingSetUps(rawValue: 2)
 }
 
 /// A context's set-up blocks that have not run yet.
 ///
-/// While there are any, this entry is in the index of the context's node and of the nodes above, under reserved keys
-/// (`SetUp.Keys`). So the nearest pending set-up is found as fast as a dependency and in the same order, and it moves
+/// While there are any, this entry is in the index, under reserved keys (`SetUp.Keys`), for the context's node and the
+/// nodes above. So the nearest pending set-up is found in the same way as the nearest dependency, and the entry moves
 /// with its context.
 final class SetUp: Entry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
   struct Block {
     let isOnMainActor: Bool
     let body: (UDIContext) -> Void
-    /// Whether a watcher's lookup added it, see `ChangeKind`.
+    /// Whether a look (a lookup for a watcher) added the block; see `ChangeKind`.
     var comesFromLook = false
 
     /// - Parameters:
@@ -36,9 +36,9 @@ final class SetUp: Entry, @unchecked Sendable {
   }
 
   private var blocks: [Block] = []
-  /// How many of the blocks may run only on the main actor.
+  /// How many of `blocks` may run only on the main actor.
   private var mainActorCount = 0
-  /// What other threads wait for while one of the blocks runs.
+  /// While one of the blocks runs, what other threads wait for.
   private(set) var running: SharedCreation?
   /// Whether the running block may run only on the main actor.
   private var runsOnMainActor = false
@@ -67,7 +67,7 @@ final class SetUp: Entry, @unchecked Sendable {
     return (block, creation)
   }
 
-  /// - Returns: Whether all have run.
+  /// - Returns: Whether all blocks have run.
   func end(_ creation: SharedCreation) -> Bool {
     creation.end(.undecided)
     running = nil
@@ -76,7 +76,7 @@ final class SetUp: Entry, @unchecked Sendable {
 }
 
 extension SetUp {
-  /// Takes out the blocks that have not begun to run.
+  /// Removes and returns the blocks that have not begun to run.
   fileprivate func removeBlocks() -> [Block] {
     defer { blocks = [] }
     mainActorCount = 0
@@ -85,7 +85,7 @@ extension SetUp {
 }
 
 extension Node {
-  /// Discards the blocks of this node's set-up that have not begun to run. Called under the tree lock.
+  /// Discards those of this node's set-up blocks that have not begun to run. Called under the tree lock.
   func discardBlocks(of setUp: SetUp, _ garbage: inout Garbage) {
     // The blocks are released with this object.
     final class Discarded {
@@ -103,21 +103,21 @@ extension Node {
 // MARK: - In the index
 
 extension TypeIdentity {
-  /// The type of all pending set-ups. No lookup can name it; in the index, they are under the keys in `SetUp.Keys`
-  /// instead.
+  /// The type of all pending set-ups. Lookups cannot name it. The index has pending set-ups under the keys in
+  /// `SetUp.Keys` instead.
   fileprivate static let setUp = TypeIdentity(ObjectIdentifier(SetUp.self), id: SetUp.Keys.ids.lowerBound)
 }
 
 extension SetUp {
-  /// The keys under which pending set-ups are in the index. The ids of these keys are reserved: no type's key has one
-  /// of them.
+  /// The keys under which pending set-ups are in the index. The ids of these keys are reserved, so no type's key has
+  /// one of them.
   struct Keys: OptionSet {
     let rawValue: UInt8
-    /// Blocks that may run on any thread.
+    /// There are blocks that may run on any thread.
     static let anywhere = Keys(rawValue: 1)
-    /// Blocks that may run only on the main actor.
+    /// There are blocks that may run only on the main actor.
     static let mainActor = Keys(rawValue: 2)
-    /// A block is running: other threads wait for it, and the thread that runs it passes it by.
+    /// A block is running. Other threads wait for it; the thread that runs it does not.
     static let running = Keys(rawValue: 4)
 
     /// The ids of all these keys. The ids of types are higher.
@@ -127,18 +127,18 @@ extension SetUp {
     func contains(_ id: UInt64) -> Bool { rawValue >> (id - 1) & 1 == 1 }
   }
 
-  /// The keys under which this entry has to be in the index now.
+  /// The keys under which this entry should be in the index now.
   fileprivate var wantedKeys: Keys {
     var keys: Keys = []
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // Nobody waits while a block runs that may run only on the main actor: lookups on other threads do without such
-    // blocks, and the main actor itself is busy with the block.
+    // If the running block may run only on the main actor, nobody waits for it: lookups on other threads do without
+    // such blocks, and the main actor itself is busy with this one.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 
-  /// Whether a lookup has to run one of the blocks, or wait for one.
+  /// Whether a lookup that looks for these keys has to run one of the blocks, or to wait for one.
   func isPending(_ keys: Keys) -> Bool { !self.keys.isDisjoint(with: keys) }
 }
 
@@ -155,17 +155,17 @@ extension Node {
     notifyWatchersOfSetUp()
   }
 
-  /// Puts this node's set-up into the index under the keys that it needs now. Called under the tree lock.
+  /// Updates the keys under which this node's set-up is in the index. Called under the tree lock.
   func updateIndex(of setUp: SetUp) {
     let (old, new) = (setUp.keys, setUp.wantedKeys)
-    // The new keys are added before the old ones are removed, so that at every moment a lookup sees that a set-up is
+    // The new keys are added before the old ones are removed, so that at every moment lookups see that a set-up is
     // pending.
     for id in SetUp.Keys.ids where new.contains(id) && !old.contains(id) { setEntry(setUp, forKey: id) }
     for id in SetUp.Keys.ids where old.contains(id) && !new.contains(id) { setEntry(nil, forKey: id) }
     setUp.keys = new
   }
 
-  /// Makes `pendingSetUps` agree with the slots. Called under the tree lock.
+  /// Updates `pendingSetUps` from the slots. Called under the tree lock.
   @inline(never)
   func updatePendingSetUps() {
     var pending: PendingSetUps = []
@@ -177,14 +177,14 @@ extension Node {
     lock.withLock { shared.pendingSetUps = pending }
   }
 
-  /// The number of slots for set-ups. Used under the tree lock.
+  /// The number of slots for pending set-ups. Call this under the tree lock.
   var setUpSlotCount: Int {
     @inline(never) get { SetUp.Keys.ids.count { shared.slots.find($0) != nil } }
   }
 }
 
 extension SetUp {
-  /// In debug builds, counts for the tests what a lookup visits on its way to the next set-up.
+  /// For tests, counts the nodes that a lookup visits in search of the next set-up. Does nothing in release builds.
   static func countStep() {
     #if DEBUG
       PerThread.prepare()

@@ -1,6 +1,6 @@
 /// The live dependencies of one type that `linkAll` has found.
 ///
-/// Loading an object counts a reference to it. The value that the caller makes of the object takes over this reference.
+/// Loading an object adds a reference to it. The value that the caller makes from the object takes over this reference.
 final class FoundDependencies {
   private enum Found {
     case object(AnyObject, StoredForm, isExact: Bool)
@@ -8,12 +8,12 @@ final class FoundDependencies {
     case provided(Entry)
   }
 
-  /// In reverse order, so that the next one is always taken out at the end. Overlapping accesses are not checked for,
-  /// because only one call on one thread uses it. With the check, the benchmark "linkAll of 1,000 spread over them,
-  /// each" would take 17 % longer.
+  /// The dependencies that have not been returned yet, in reverse order, so that the next one can be taken from the
+  /// end. Accesses are not checked for overlaps, because only one call on one thread uses this object. With the check,
+  /// the benchmark "linkAll of 1,000 spread over them, each" would take 17 % longer.
   @exclusivity(unchecked) private var rest: ContiguousArray<Found>
   let count: Int
-  /// Whether a dead entry was withdrawn and its context has another entry for the same key.
+  /// Whether this has withdrawn a dead entry whose context has another entry for the same key.
   let hasUncovered: Bool
   private let lookup: LookupForm
 
@@ -34,8 +34,8 @@ final class FoundDependencies {
   private static func find(
     _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
-    // Checked before the object is loaded: a thread that may not use the object must not hold it either, because that
-    // thread might then be the one that releases it.
+    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if the other
+    // references are gone meanwhile, that thread would release the object.
     if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:
@@ -54,7 +54,8 @@ final class FoundDependencies {
     }
   }
 
-  /// Takes out the next dependency, either as a value in `memory` or as an object that still has to be cast.
+  /// Removes the next dependency and returns it, either as a value in `memory` or as an object that still has to be
+  /// cast.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {
@@ -66,7 +67,7 @@ final class FoundDependencies {
     case .object(let object, _, isExact: false): return .object(object)
     case .provided(let entry):
       guard entry.kind == .graphProvider else { return .provided(entry) }
-      // The instance might exist by now: a factory that ran earlier in this lookup might have linked it.
+      // In the meantime, a factory might have linked the instance: one that ran earlier in this lookup.
       return unsafe entry.answerFromGraph(lookup, into: memory)
     }
   }

@@ -1,17 +1,18 @@
-/// What a lookup returns. It does not depend on the dependency's type, so that the work is compiled once; the verbs
-/// make a value of the type from it.
+/// The result of a lookup. It does not depend on the dependency's type, so the lookup is compiled once for all types.
+/// The verbs turn it into a value of the requested type.
 enum LookupAnswer {
   /// There is no live dependency.
   case nothing
-  /// The value is in the memory that the caller gave.
+  /// The dependency is in the memory that the caller passed.
   case written
-  /// The object was found, but its stored form is not that of the requested type. A cast makes the value.
+  /// The object has been found, but it has to be cast to the requested type, because it was stored in the form of
+  /// another type.
   case object(AnyObject)
-  /// The entry was found. It has to be asked with no lock held: it makes the value, takes it out of its box, or refuses
-  /// it to this lookup.
+  /// The entry has been found. The caller asks it for the instance, with no lock held: the entry makes the instance,
+  /// takes it out of its box, or refuses it to this lookup.
   case provided(Entry)
-  /// What was found is dead, or might belong to another key. The caller looks up again, with no lock held.
+  /// The entry that was found is dead, or might belong to another key. The caller looks up again, with no lock held.
   case dead
-  /// A set-up block has to run first. The caller looks up again after that.
+  /// A set-up block has to run first. After that, the caller looks up again.
   case setUpPending
 }

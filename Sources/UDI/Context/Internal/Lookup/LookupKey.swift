@@ -1,18 +1,18 @@
-/// What a lookup searches for: an id, and a test whether an entry with this id has the right key.
+/// The key that a lookup searches for: an id, and a test that tells whether an entry with this id really has the key.
 protocol LookupKey {
   var id: UInt64 { get }
 
-  /// Whether an entry with this id certainly has this key. Called under locks, so it must not call the user's code.
+  /// Whether an entry with this id certainly has this key. Called under locks, so it must not call user code.
   func isSurelyKey(of entry: Entry) -> Bool
 }
 
-/// A key whose id belongs to no other key: it has no name, or the caller holds its `KeyIdentity`.
+/// A key whose id belongs to no other key, because it has no name or because the caller holds its `KeyIdentity`.
 struct KnownKey: LookupKey {
   let id: UInt64
   @inline(__always) func isSurelyKey(of entry: Entry) -> Bool { true }
 }
 
-/// A key with a name. Its id is made from the name's hash, so another key might have the same id.
+/// A key with a name. Its id is computed from the name's hash, so another key might have the same id.
 struct HashedKey: LookupKey {
   let id: UInt64
   private let typeID: UInt64

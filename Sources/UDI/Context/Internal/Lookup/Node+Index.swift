@@ -1,14 +1,15 @@
-/// Keeps the slots in step with the entries. Everything here runs under the tree lock.
+/// Updates the slots when entries come and go. Everything here is called under the tree lock.
 extension Node {
-  /// Makes the slot for a key show what this node itself has under the key, and corrects the nodes above.
+  /// Sets the entry with which this node itself answers lookups of a key, and updates the slots of this node and the
+  /// nodes above.
   ///
   /// - Parameters:
-  ///   - entry: The entry with which the node now answers, or nil.
-  ///   - initialCapacity: How many slots to make room for if this is the node's first.
+  ///   - entry: The entry, or nil if the node no longer has one.
+  ///   - initialCapacity: How many slots to make room for if this is the node's first slot.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
-    // Separate branches, so that no reference is counted if there is no override.
+    // There are two branches, so that without an override no reference is counted.
     if hasOverrides, let substitute = override(key) {
       put(substitute, forKey: key, initialCapacity: initialCapacity)
     } else {
@@ -35,10 +36,10 @@ extension Node {
     if parentThatSeesThis != nil { propagate(key, change) }
   }
 
-  /// Updates a slot whose node has no entry of its own: points it at what the slot's first child leads to, or removes
-  /// it if there is no child.
+  /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the
+  /// slot if it has no children.
   ///
-  /// - Parameter known: A child whose slot's state the caller knows already.
+  /// - Parameter known: A child, with its slot's state, if the caller knows that state already.
   private func followChildren(
     _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: Slot.State)? = nil
   ) -> Slot.State {
@@ -58,12 +59,12 @@ extension Node {
   /// The state of the slot for a key.
   private func slotState(_ key: UInt64) -> Slot.State { shared.slots.find(key)?.element.state ?? .absent }
 
-  /// Updates this node's slot for a key after its child's slot has got another rank or another answer.
+  /// Updates this node's slot for a key after the rank or the answer of a child's slot has changed.
   ///
   /// - Parameters:
-  ///   - old: The child's rank until now, nil if it had no slot for the key.
-  ///   - new: Its rank from now on, nil if it no longer has a slot.
-  ///   - below: The state of the child's slot.
+  ///   - old: The child's previous rank; nil if it had no slot for the key.
+  ///   - new: The child's new rank; nil if it no longer has a slot.
+  ///   - below: The new state of the child's slot.
   /// - Returns: How this node's own slot has changed.
   @inline(__always)
   private func update(_ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: Slot.State) -> SlotChange {
@@ -71,7 +72,7 @@ extension Node {
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
         let state = Slot.State(best: below.best, depth: below.depth + 1, isSingle: below.isSingle)
-        // Room for several slots: a context that leads to one key mostly leads to others, too.
+        // Makes room for several slots, because a context that leads to one key usually leads to more.
         shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
         return (before: .absent, after: state)
       }
@@ -85,7 +86,7 @@ extension Node {
         }
       }
       guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
-      // An entry of the node's own remains the answer, whatever is below.
+      // The node's own entry remains the answer, whatever is below.
       slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
@@ -94,8 +95,8 @@ extension Node {
     return change
   }
 
-  /// Corrects the nodes above after this node's slot for a key has changed. Stops at the first one whose own slot does
-  /// not change.
+  /// Updates the nodes above after this node's slot for a key has changed. Stops at the first node whose own slot stays
+  /// as it was.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {
@@ -106,18 +107,18 @@ extension Node {
     }
   }
 
-  /// Makes everything that is bound in this node and below it known to `parent` and the nodes above, or removes it
-  /// there, or changes its rank there. Nodes above a scope do not know what is in the scope.
+  /// Adds everything that is bound at this node and below to the slots of `parent` and the nodes above, or removes it
+  /// there, or changes its rank there. Does nothing for a scope, because nodes above a scope do not see what is in it.
   ///
   /// - Parameters:
   ///   - parent: The parent that gains, loses or reorders this node.
-  ///   - old: The node's sequence number there until now, nil if it is new.
-  ///   - new: Its sequence number there from now on, nil if it leaves.
+  ///   - old: This node's previous sequence number in the parent; nil if it is new there.
+  ///   - new: This node's new sequence number in the parent; nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
     if treeLocked.isScope { return }
     shared.slots.forEach { slot in
       let state = slot.state
-      // The entry is read only if somebody watches, because it is mostly not in the cache.
+      // The entry is read only if there are watchers, because usually it is not in the processor's cache.
       let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer
       Tree.notifying(kind) {
         let change = parent.update(

@@ -1,16 +1,16 @@
 import Synchronization
 
 extension Node {
-  /// Every live dependency of a type in search order, and within one context in the order of registration.
+  /// All live dependencies of a type, in search order; those of one context in the order of registration.
   ///
   /// - Parameters:
-  ///   - type: The type they are registered under.
-  ///   - name: Their name; nil for those without one.
+  ///   - type: The type that they are registered under.
+  ///   - name: Their name; nil for dependencies without one.
   ///   - reach: Where the caller may use the dependencies.
-  ///   - search: The direction; nil for this context's.
-  ///   - ofAnyName: Whether to take all of them, whatever their name.
-  /// - Complexity: O(contexts that have the key, at them or below them), and O(levels above) if the search climbs,
-  ///   whatever else the tree holds.
+  ///   - search: The direction; nil for the context's own.
+  ///   - ofAnyName: Whether to return all dependencies of the type, whatever their name.
+  /// - Complexity: O(contexts that have an entry for the key or lead to one), and O(levels above) if the search climbs,
+  ///   whatever else the tree contains.
   func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
@@ -23,36 +23,37 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
-        // A provider has taken the place of a dead entry, and might come at another place in the order.
+        // A provider has taken the place of a dead entry. It might come at another position in the order, so everything
+        // is collected again.
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // What was withdrawn might have held the key, too. Then this is the last reference to the key, and it must not be
-      // released before the lock has been given back.
+      // The withdrawn entries might have held the key, too. Then this is the last reference to the key, which must not
+      // be released under the lock.
       garbage.add(key)
       return found
     }
   }
 
-  /// The ids of all keys of a type that a search from here can meet. Called under the tree lock.
+  /// The ids of all keys of a type that a search from here can find. Called under the tree lock.
   private func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
     guard type.namedKeys.load(ordering: .relaxed) > 0 else { return [type.id] }
     return Array(Set(keys(of: type, search).map(\.id)).union([type.id]))
   }
 
-  /// The keys of a type that a search from here can meet. Called under the tree lock.
+  /// All keys of a type that a search from here can find. Called under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // The slots of a node that counts alone are not used: they include the keys of all its branches.
+      // If a node counts alone, its slots are not used, because they include the keys of the nodes below.
       $0.forEachOwnKey(add)
     }
     return keys
   }
 
-  /// Calls `body` with the key of each binding, provider and override of this very node, possibly more than once for
-  /// the same key.
+  /// Calls `body` with the key of each binding, provider and override of this node itself. It may call it more than
+  /// once with the same key.
   private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
     treeLocked.bindings.forEachEntry { body($0.binding.key) }
     treeLocked.providers.forEach { body($0.provider.key) }
@@ -63,7 +64,7 @@ extension Node {
 // MARK: - Without making anything
 
 extension Node {
-  /// The live bindings and the providers of a type in search order. Called with no lock held.
+  /// The live bindings and the providers of a type, in search order. Do not call this under a lock.
   func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
       let search = direction(of: search)
@@ -72,7 +73,7 @@ extension Node {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
-        // What the slot points at is not used, because a test might have put an override there.
+        // The slot's entry is not used, because it might be an override of a test.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           Schedule.reached(.loadedToLook)
           entries.append(binding)
@@ -90,10 +91,10 @@ extension Node {
 
 extension Node {
   // All entries are collected before any object is loaded. A weak load is a memory barrier. Without barriers in
-  // between, the processor can follow several branches at once; this is worthwhile because their nodes are seldom in
-  // its cache.
+  // between, the processor can load the nodes of several branches at the same time, which saves time because they are
+  // seldom in its cache.
 
-  /// The entries under any of several keys, in search order.
+  /// The entries under any of several keys, in search order. Called under the tree lock.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     visitAll(
@@ -106,7 +107,7 @@ extension Node {
     return found
   }
 
-  /// Adds the entries of this very node, in the order of registration.
+  /// Adds the entries of this node itself, in the order of registration.
   private func collectOwn(_ keys: [UInt64], _ found: inout ContiguousArray<Unretained<Entry>>) {
     let first = found.count
     for key in keys { if let entry = ownEntry(key) { found.append(entry) } }
@@ -115,10 +116,10 @@ extension Node {
 
   /// The entries of this node and of all nodes below it, level by level. This visits only nodes that lead to entries.
   private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
-    /// What to do on a level.
+    /// An item of work on one level.
     enum Step {
       case visit(Node)
-      /// An entry some levels further down. It keeps this place in the order until its level is reached.
+      /// Wait for the level of an entry that is further down. The item keeps the entry's position in the order.
       case wait(Unretained<Entry>, levels: UInt32)
     }
     var found: ContiguousArray<Unretained<Entry>> = []
@@ -136,7 +137,8 @@ extension Node {
             if slot.element.state.depth == 0 {
               found.append(slot.element.state.best)
             } else if slot.element.state.isSingle, keys.count == 1 {
-              // There is no need to walk the path to the only entry below: the slot says how many levels away it is.
+              // There is only one entry below, so its branch need not be walked: the slot says how many levels down it
+              // is.
               next.append(.wait(slot.element.state.best, levels: slot.element.state.depth - 1))
               continue
             }
@@ -160,16 +162,16 @@ extension Node {
 }
 
 extension ContiguousArray<Unretained<Entry>> {
-  /// Sorts the entries of one node by when they were registered.
+  /// Sorts the entries of one node by their serial numbers, the order of registration.
   fileprivate mutating func sortByRegistration(from start: Int) {
     if count > start + 1 { self[start...].sort { $0.object.serial < $1.object.serial } }
   }
 }
 
 extension ContiguousArray<Node> {
-  /// Sorts the children of one node, which slots list nearest first, by the order in which they were added.
+  /// Sorts children of one node by the order in which they were added. (Slots list them by distance.)
   fileprivate mutating func sortBySequence() {
-    // Mostly, there are few children, and they are mostly in order already. Then an insertion sort is enough.
+    // Usually there are few children, which are almost in order. Then an insertion sort is faster.
     guard count > 16 else {
       for index in indices.dropFirst() {
         let node = self[index]
@@ -185,7 +187,7 @@ extension ContiguousArray<Node> {
     sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
   }
 
-  /// Keeps only one of several equal elements in a row.
+  /// Where several equal elements follow one another, keeps only one of them.
   fileprivate mutating func removeRepetitions() {
     var last: Node?
     removeAll { node in

@@ -1,5 +1,5 @@
-/// Lookups of one dependency. They all begin with `Node.answer` or `Node.attempt`, except those that pass arguments to
-/// a factory: these first find the entry with `nearestEntry`. Lookups of all dependencies of a type are in
+/// Lookups of one dependency. All of them begin with `Node.answer` or `Node.attempt`, except lookups that pass
+/// arguments to a factory, which find the entry with `nearestEntry`. Lookups of all dependencies of a type are in
 /// `Node+LinkAll.swift`.
 
 extension Node {
@@ -7,7 +7,7 @@ extension Node {
   ///
   /// - Parameters:
   ///   - reach: Where the caller may use the dependency.
-  ///   - search: The direction; nil for this context's.
+  ///   - search: The direction; nil for the context's own.
   ///   - memory: Uninitialised memory for a value of the requested type.
   @inline(__always)
   func answer(
@@ -29,32 +29,31 @@ extension Node {
     return unsafe answerComparing(type, name, reach, search, into: memory)
   }
 
-  /// Looks up a dependency with a name. Like `attempt` without a name, it changes nothing and never calls the user's
-  /// code.
+  /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
   ///
-  /// It finds the name by its hash, and compares two names only if that needs no code of the user's: if both are
-  /// strings, or copies of one name. So one lock is enough, which makes the benchmarks "link by name" and "link by a
-  /// key" faster: the latter takes 427 instructions instead of 915.
+  /// It finds the name by its hash. Then it compares the two names only if this needs no user code, that is, if both
+  /// are strings or copies of the same name. So it needs only one lock, which makes the benchmarks "link by name" and
+  /// "link by a key" faster: the latter takes 427 instructions instead of 915.
   ///
-  /// - Returns: `dead` also if the user's `==` has to compare names, which the caller does with no lock held.
+  /// - Returns: `dead` also if names have to be compared with the user's `==`. The caller does that with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // If names have collided, this name's id might differ from its hash. This is checked only now, after a lock was
-    // taken, so that the check takes every name into account that was bound before.
+    // If names have collided, this name's id might differ from its hash. This is checked after the lookup, which has
+    // taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
     if case .nothing = answer, NamedKey.haveCollided { return .dead }
     return answer
   }
 
-  /// Looks up a dependency with a name, and compares names by the user's `==`, with no lock held.
+  /// Looks up a dependency with a name, comparing names with the user's `==`, with no lock held.
   @inline(never)
   private func answerComparing(
     _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     guard let key = NamedKey.find(TypeIdentity.of(type), name) else {
-      // A set-up block that has to run first might be the first to use the name.
+      // The name is not in use yet, but a pending set-up block might use it.
       return mustRunSetUps(search) ? .setUpPending : .nothing
     }
     // As long as the key is retained, no other name can get its id.
@@ -65,12 +64,12 @@ extension Node {
     return unsafe answerCleaningUp(key.id, form, search, into: memory)
   }
 
-  /// Looks up without changing anything and without calling the user's code, so it may run under an attachment's lock.
+  /// Looks up without changing anything and without calling user code, so it may run under an attachment's lock.
   ///
-  /// This goes through the contexts by itself instead of calling `visit`, because it does not take the tree lock. A
-  /// node's slot answers for everything below the node.
+  /// This goes up through the contexts by itself instead of calling `visit`, which needs the tree lock. It need not go
+  /// down, because a node's slot also answers for all nodes below.
   ///
-  /// - Returns: `dead` also for an entry that might have another key with the same id.
+  /// - Returns: `dead` also if the entry that was found might belong to another key with the same id.
   @inline(__always)
   func attempt(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -80,7 +79,7 @@ extension Node {
       lock.unlock()
       return .setUpPending
     }
-    // Every search begins with the context itself, so the direction matters only if the context has nothing.
+    // Every search begins with the context itself. So the direction matters only if the context itself has no entry.
     guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
@@ -90,7 +89,7 @@ extension Node {
     return answer
   }
 
-  /// Looks at the contexts above. This node's lock has been taken already, and is given back here.
+  /// Looks up in the contexts above. The caller has locked this node; this method unlocks it.
   @inline(never)
   private func attemptAbove(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -115,8 +114,8 @@ extension Node {
     return .nothing
   }
 
-  /// Goes from this node to its parent without the tree lock, hand over hand: takes the parent's lock before it gives
-  /// back this node's, so that no node can go away or move in between.
+  /// Goes from this node to its parent without the tree lock. It locks the parent before it unlocks this node, so that
+  /// the parent can neither go away nor move in between.
   @inline(__always)
   func climb(to parent: Node) {
     parent.lock.lock()
@@ -124,8 +123,8 @@ extension Node {
     lock.unlock()
   }
 
-  /// Withdraws what is found dead and looks up again, until something is alive or nothing is left. After something dead
-  /// was withdrawn, the lookup might also get to a set-up block that has to run first.
+  /// Withdraws the dead entry that was found and looks up again, until the lookup finds a live dependency or nothing.
+  /// Without the dead entry, the lookup might reach a context whose set-up blocks have to run first.
   @inline(never)
   func answerCleaningUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -147,7 +146,7 @@ extension Node {
 }
 
 extension Entry {
-  /// What the entry gives, as the requested type; `dead` unless the entry certainly has this key.
+  /// Answers with the dependency as the requested type; `dead` if the entry might belong to another key.
   @inline(__always)
   fileprivate func answer(
     _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
@@ -155,7 +154,7 @@ extension Entry {
     key.isSurelyKey(of: self) ? unsafe answer(form, into: memory) : .dead
   }
 
-  /// What the entry gives, as the requested type.
+  /// Answers with the dependency as the requested type.
   @inline(__always)
   func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(lookup, into: memory) }
@@ -165,11 +164,11 @@ extension Entry {
     return .written
   }
 
-  /// Answers for an entry that refers to its object weakly, and whose stored form is not what the lookup wants.
+  /// Answers for an entry that refers to its object weakly, and whose object has to be cast for this lookup.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
-    // Checked before the object is loaded: a thread that may not use the object must not hold it either, because that
-    // thread might then be the one that releases it.
+    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if the other
+    // references are gone meanwhile, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .dead
   }
@@ -186,8 +185,8 @@ extension Entry {
     return .written
   }
 
-  /// Answers for a provider with the lifetime `.graph`. Most links of a graph find an instance that an earlier link has
-  /// made; then this writes the instance, without retaining the provider.
+  /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
+  /// made. In this case, the method writes the instance without retaining the provider.
   @inline(never)
   func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,

@@ -1,7 +1,7 @@
 /// The children of a node that have a slot for one key, the nearest first.
 ///
-/// Most slots have at most one child, which needs no memory of its own. The size is one word, because a node's pointer
-/// has unused bits that tell the cases apart.
+/// Most slots have at most one child, and then need no memory besides this enum. The enum takes one word: the cases are
+/// distinguished by bits that a node's pointer leaves unused.
 enum RankedChildren {
   case none
   case one(Node)
@@ -39,7 +39,7 @@ enum RankedChildren {
 
   /// Adds a child.
   ///
-  /// - Parameter rankOf: Returns the present rank of the other child, if there is exactly one.
+  /// - Parameter rankOf: Returns a child's present rank. Called only if there is exactly one other child.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
     let new = (rank: rank, node: child)
     switch self {
@@ -69,7 +69,7 @@ enum RankedChildren {
     }
   }
 
-  /// Takes out the child with a rank.
+  /// Removes the child that has a rank.
   mutating func remove(at rank: Rank) {
     switch self {
     case .none: break
@@ -86,7 +86,7 @@ enum RankedChildren {
     }
   }
 
-  /// Wraps at least one child, and at most `RankedBlocks.limit`.
+  /// Wraps children, of which there must be at least one and at most `RankedBlocks.limit`.
   private init(_ children: ContiguousArray<RankedChild>) {
     self = children.count == 1 ? .one(children[0].node) : .few(children)
   }
@@ -94,11 +94,12 @@ enum RankedChildren {
 
 /// Many children, in sorted blocks of at most 64.
 ///
-/// The order is reversed, both in the list of blocks and in each block. Lookups find the object that the nearest child
-/// leads to; when this object dies, the child is mostly removed. It is the last one of the last block, so nothing has
-/// to be moved to take it out.
+/// The order is reversed, both in the list of blocks and in each block, so that the nearest child comes last. Usually
+/// this is the child that is removed next: lookups find the object that it leads to, and when that object is released,
+/// the child often has no other. Removing the last child moves no others.
 ///
-/// Complexity: O(log n) to find a place. Inserting or removing there moves part of one block and of the list of blocks.
+/// Complexity: O(log n) to find a position. Inserting or removing a child there moves part of one block, and sometimes
+/// part of the list of blocks.
 struct RankedBlocks {
   static var limit: Int { 64 }
 
@@ -110,8 +111,8 @@ struct RankedBlocks {
 
   var first: Node? { blocks.last?.last?.node }
 
-  /// The children, the nearest first, if there are few enough to do without blocks. The limit is half a block and not a
-  /// whole one, so that the form does not change back and forth when one child comes and goes.
+  /// The children, the nearest first, if there are few enough for a simple array. The limit is half a block rather than
+  /// a whole one, so that the form does not change back and forth when one child comes and goes repeatedly.
   var few: ContiguousArray<RankedChild>? {
     blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
   }
@@ -121,13 +122,13 @@ struct RankedBlocks {
   }
 
   mutating func insert(_ child: RankedChild) {
-    // The last block whose first rank is greater than the child's, or else the first block.
+    // The right block is the last one whose first rank is greater than the child's, or else the first block.
     let index = max(0, blocks.partition { $0[0].rank > child.rank } - 1)
     let offset = blocks[index].partition { $0.rank > child.rank }
     blocks[index].insert(child, at: offset)
     guard blocks[index].count > Self.limit else { return }
-    // At the front of the list, split off only one child: children mostly arrive in order, so they fill the new block
-    // and leave the other one full.
+    // If the first block is full, only one child is split off. Children mostly arrive in order, so the next ones fill
+    // the new block, while the old one stays full.
     let middle = index == 0 ? 1 : Self.limit / 2
     let upper = ContiguousArray(blocks[index][..<middle])
     blocks[index].removeFirst(middle)
@@ -142,7 +143,7 @@ struct RankedBlocks {
     merge(at: index)
   }
 
-  /// Removes an empty block, or joins a block that has become small with its neighbour, so that there are few blocks.
+  /// Keeps the number of blocks low: removes a block that has become empty, or joins a small block with its neighbour.
   private mutating func merge(at index: Int) {
     if blocks[index].isEmpty {
       blocks.remove(at: index)
@@ -154,7 +155,7 @@ struct RankedBlocks {
 }
 
 extension ContiguousArray {
-  /// The number of elements for which `belongsBefore` holds. These must all be at the front of the array.
+  /// The number of elements for which `belongsBefore` is true. All of these must be at the front of the array.
   fileprivate func partition(_ belongsBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -168,11 +169,11 @@ extension ContiguousArray {
 /// A child that has a slot for one key.
 typealias RankedChild = (rank: Rank, node: Node)
 
-/// A child's place among the children of a node that have a slot for one key: ordered by the depth of the child's slot,
-/// then by the child's `sequence`. It fits into one word, because blocks of children are moved and compared at every
-/// change.
+/// The rank of a child among those children of a node that have a slot for one key. Ranks are ordered by the depth of
+/// the child's slot, then by the child's `sequence`. A rank takes one word, because every change compares and moves
+/// ranks.
 ///
-/// The depth has 20 bits: children that lead to entries more than a million levels down count as equally far. The
+/// The depth has 20 bits, so children that lead to entries more than a million levels down count as equally far. The
 /// sequence number has the other 44 bits, enough for the 17 million million children that one context can ever have.
 struct Rank: Comparable {
   private let word: UInt64

@@ -1,26 +1,26 @@
-/// A node and everything below it, breadth-first: the order of `UDISearch.descendants`.
+/// A node and all nodes below it, breadth-first, which is the order of `UDISearch.descendants`.
 ///
-/// There is no other traversal of the tree itself. Lookups do not need it, because their index gives the same order;
-/// `descendants`, snapshots, explanations and audits use it. Iterate over it under the tree lock.
+/// There is no other traversal of the tree itself. `descendants`, snapshots, explanations and audits use it. Lookups do
+/// not, because the index gives them the same order. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
   /// A node, and the position of its parent in the sequence; nil for the first node.
   typealias Element = (node: Node, parent: Int?)
 
   /// The nodes that have been returned.
   private var nodes: ContiguousArray<Node> = []
-  /// The position, in `nodes`, of the node whose children come next.
+  /// The position, in `nodes`, of the node whose children are being returned.
   private var parent = 0
-  /// The next one of these children.
+  /// The next of these children.
   private var child: Node?
   private let start: Node
   private let entersScopes: Bool
   private let omitted: Node?
-  /// How many more nodes may be visited, including nodes that are left out.
+  /// How many more nodes may be visited, including nodes that are not returned.
   private(set) var rest: Int
 
   /// - Parameters:
-  ///   - entersScopes: Whether to visit the scopes below the first node. (Lookups from the first node do not.)
-  ///   - omitted: A node to leave out, with everything below it.
+  ///   - entersScopes: Whether to visit scopes below the first node. (Lookups from the first node do not.)
+  ///   - omitted: A node to skip, with everything below it.
   ///   - limit: The largest number of nodes to visit.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
     self.start = start

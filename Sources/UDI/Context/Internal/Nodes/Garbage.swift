@@ -1,10 +1,10 @@
-/// What a change has dropped. It must not be released before the lock has been given back.
+/// The objects that a change has dropped. They must not be released before the lock has been given back.
 struct Garbage {
-  // Most changes drop at most one thing, which needs no array. Without this field, the benchmark "bind a fresh key at
-  // depth 4" would take 7 % longer.
+  // Most changes drop at most one object, which needs no array. Without this property, the benchmark "bind a fresh key
+  // at depth 4" would take 7 % longer.
   private var first: AnyObject?
   private var rest: [AnyObject]?
-  /// What has to be released on the main actor.
+  /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
   mutating func add(_ object: consuming AnyObject) {
@@ -15,20 +15,20 @@ struct Garbage {
     }
   }
 
-  /// Adds an object that was loaded from an entry only to see whether the object is alive. If nobody else holds the
-  /// object any more, it dies when the garbage is released. So an object that is not `Sendable` is released on the main
+  /// Adds an object that was loaded from an entry only to check whether it is alive. This might have become the last
+  /// reference, so that the garbage releases the object. If the object is not `Sendable`, this happens on the main
   /// actor.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
-  /// Adds an object with a reach; if the reach is the main actor, the object is released there.
+  /// Adds an object. If its reach is the main actor, the garbage releases it there.
   mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
     guard reach == .mainActor else { return add(object) }
     if mainActorObjects == nil { mainActorObjects = [] }
     mainActorObjects?.append(object)
   }
 
-  // Always inlined: the compiler then sees that most changes drop nothing. Otherwise the benchmark "the same by a
-  // scope: register 3, make 3, link 2, end it" would take longer.
+  // Always inlined, because the compiler can then see that most changes drop nothing. Otherwise the benchmark "the same
+  // by a scope: register 3, make 3, link 2, end it" would take longer.
   @inline(__always)
   mutating func release() {
     first = nil

@@ -1,4 +1,4 @@
-/// The edges of the tree. Everything here runs under the tree lock.
+/// A node's links to its parent and children. Everything here is called under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
     guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element.node }
@@ -10,7 +10,7 @@ extension Node {
     return nil
   }
 
-  /// Up to this many children are found by their tags without a table.
+  /// Up to this many children are searched for a tag one by one. If there are more, a table is used.
   private static var fewChildren: Int { 8 }
 
   private var hasMoreThanFewChildren: Bool {
@@ -31,11 +31,11 @@ extension Node {
     }
   }
 
-  /// Moves `child`, with everything below it, from wherever it is to the end of this node's children.
+  /// Makes `child`, with everything below it, the last child of this node, wherever it was before.
   ///
   /// - Parameters:
   ///   - childContext: The child's context.
-  ///   - isNew: Whether nobody else knows the child yet.
+  ///   - isNew: Whether nobody else can reach the child yet.
   ///   - context: This node's context.
   func adopt(
     _ child: Node, _ childContext: UDIContext, isNew: Bool = false, context: UDIContext
@@ -48,7 +48,7 @@ extension Node {
     }
     if treeLocked.state != .open || child.treeLocked.state != .open { try inheritState(to: child) }
     remember(context)
-    // From now on, lookups can find something below this node. They need the thread key: see
+    // From now on, lookups can find dependencies below this node. For this they need the thread key: see
     // `isHandedToFactoryUnchecked`.
     PerThread.prepare()
 
@@ -73,10 +73,10 @@ extension Node {
       link(child)
       return
     }
-    // The child first becomes known to the new parent, and is then taken out of the old one, so that no lookup misses
-    // it in between. The sequence number changes between the two announcements: the first one might climb to the old
-    // parent, which still lists the child by its old number, and the second one to the new parent, which lists it by
-    // its new number.
+    // The child is announced to the new parent before it is removed from the old one, so that no lookup misses it in
+    // between. An announcement can climb to the other parent as well. The first one might reach the old parent, which
+    // still lists the child by its old sequence number; the second one might reach the new parent, which lists the
+    // child by its new number. So the number changes between the two.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.treeLocked.sequence
     old?.unlink(child)
@@ -91,9 +91,9 @@ extension Node {
     }
   }
 
-  /// Makes a child inert if this node is.
+  /// Makes a child inert if this node is inert.
   ///
-  /// - Throws: `UDITreeError.closed` if one of the two is being closed, or is closed.
+  /// - Throws: `UDITreeError.closed` if one of the two is being closed or is closed.
   @inline(never)
   private func inheritState(to child: Node) throws(UDITreeError) {
     for node in [self, child] where node.treeLocked.state.isEnding {
@@ -102,15 +102,14 @@ extension Node {
     if treeLocked.state == .inert { child.treeLocked.state = .inert }
   }
 
-  /// Takes `child` out of this node's children.
+  /// Removes `child` from this node's children.
   func disown(_ child: Node, _ garbage: inout Garbage) {
     child.lock.withLock { child.shared.parent = nil }
     child.treeLocked.hasLostParent = true
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    // Rounded up to the capacities of small tables. Larger numbers do not count, because large tables are of another
-    // kind.
+    // Rounded up to the capacities of small tables. Larger tables are of another kind, so larger numbers are of no use.
     var keys = child.shared.slots.count
     if !child.shared.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
@@ -124,20 +123,21 @@ extension Node {
 
   var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
-  /// Notes the context of a node that has or gets children or providers, in case the node has no parent later.
+  /// Stores a reference to the node's context, which has or gets children or providers. It is used while the node has
+  /// no parent.
   func remember(_ context: UDIContext) {
     guard treeLocked.noting != .done else { return }
     treeLocked.noting = .done
     treeLocked.rootContext = context
   }
 
-  /// Notes the context of a node that was just taken out of its parent, if the context will be needed.
+  /// Stores a reference to the context of a node that has just lost its parent, if the context will be needed.
   func rememberWithoutParent(_ context: UDIContext) {
     if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
   }
 
-  /// Makes sure that the node's context is known as long as it lives, wherever it is moved. Call this only on nodes
-  /// whose context is held by a parent or has been noted.
+  /// Makes sure that the node's context can be found as long as it lives, even after moves. Call this only if the
+  /// context is held by a parent or its reference has been stored.
   func keepTrackOfContext() {
     if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
   }
@@ -167,7 +167,7 @@ extension Node {
   var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
-/// An entry in the table of a parent's children by tag.
+/// An entry in a parent's table of children by tag.
 struct TaggedNode: CompactTableElement {
   let node: Node
   var key: String { node.tag }

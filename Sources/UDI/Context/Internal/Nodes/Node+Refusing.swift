@@ -1,8 +1,8 @@
-/// What a context refuses once it is being closed. Everything here runs under the tree lock; what is reported is
-/// reported after the lock has been given back.
+/// How a context refuses to be changed once it is being closed. Everything here is called under the tree lock. Reports
+/// are made after the lock has been given back.
 extension Node {
-  /// Refuses an entry, because the context is being closed, is closed, or is inert. Only an inert context does this
-  /// silently.
+  /// Drops an entry that cannot be added, because the context is being closed, is closed, or is inert. Reports this,
+  /// except for an inert context.
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
@@ -12,9 +12,9 @@ extension Node {
       LateReport(.contextClosed, at: entry.site) { Self.closedMessage(verb, key.description, path) })
   }
 
-  /// Reports that something was refused if the context is being closed or is closed.
+  /// If the context is being closed or is closed, reports that a verb did nothing.
   ///
-  /// - Parameter what: What was refused, in words.
+  /// - Parameter what: A description of what the verb was given.
   @inline(never)
   func reportClosed(_ verb: String, _ what: String, _ site: CallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }

@@ -1,14 +1,14 @@
-/// Where searches go. Everything here runs under the tree lock, unless it says otherwise.
+/// The nodes that a search visits. Everything here is called under the tree lock, unless it says otherwise.
 ///
-/// What each search means is written down twice: in `visit`, and in `UDISearch.looks` for code that needs to know only
-/// whether a search goes down or up. The most important such code is `Node.attempt`, the lookup of a single dependency,
+/// The meaning of each search is written down twice: in `visit`, and in `UDISearch.looks` for code that needs to know
+/// only whether a search goes down or up. An example of such code is `Node.attempt`, the lookup of a single dependency,
 /// which runs without the tree lock.
 extension Node {
-  /// Goes through the nodes of a search, in its order, until one of the closures returns a result.
+  /// Visits the nodes of a search in order, until one of the closures returns a result.
   ///
   /// - Parameters:
-  ///   - branch: Called with a node that counts together with everything below it, except what is in scopes.
-  ///   - alone: Called with a node that counts alone.
+  ///   - branch: Called with a node that stands for itself and everything below it that is not in a scope.
+  ///   - alone: Called with a node that stands only for itself.
   @inline(__always)
   func visit<Result>(_ search: UDISearch, branch: (Node) -> Result?, alone: (Node) -> Result?) -> Result? {
     switch search {
@@ -19,26 +19,27 @@ extension Node {
     }
   }
 
-  /// Goes through all nodes of a search, in its order.
+  /// Visits all nodes of a search in order.
   func visitAll(_ search: UDISearch, branch: (Node) -> Void, alone: (Node) -> Void) {
     func proceed(_: Void) -> Never? { nil }
     _ = visit(search, branch: { proceed(branch($0)) }, alone: { proceed(alone($0)) })
   }
 
-  /// The nodes above this one, its parent first.
+  /// The nodes above this one, the parent first.
   var ancestors: Ancestors { Ancestors(shared.parent) }
 
   /// This node, and the nodes above it.
   var andAncestors: Ancestors { Ancestors(self) }
 
-  /// The nodes above that see what is here: up to and including the first scope. Changes are passed on along this path.
+  /// The nodes above from which lookups see this one: up to and including the first scope. Changes are passed up along
+  /// this path.
   var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
 
   /// The root of the tree.
   var root: Node { andAncestors.reduce(self) { $1 } }
 }
 
-/// Nodes, each followed by its parent. A loop over them allocates nothing.
+/// A node, its parent, and so on up the tree. A loop over them allocates no memory.
 struct Ancestors: Sequence, IteratorProtocol {
   private var upcoming: Node?
   private let endsAtScope: Bool
@@ -67,12 +68,12 @@ struct Ancestors: Sequence, IteratorProtocol {
 // MARK: - The direction of a lookup. Called under the tree lock or the node's lock
 
 extension Node {
-  /// The direction of a lookup that begins here: the one that the lookup names, if any. Otherwise it is the context's
-  /// own; but while this thread runs a factory that was given this context, it is upwards, so that nothing is made from
-  /// what is below.
+  /// The direction of a lookup that begins here: the one that the lookup names, or else the context's own. There is one
+  /// exception: while this thread runs a factory that was given this context, the lookup goes up, so that nothing is
+  /// made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
-  /// Whether a lookup goes down from here. Call this only if something below has the key: see
+  /// Whether a lookup goes down from here. Call this only if a node below has an entry for the key: see
   /// `isHandedToFactoryUnchecked`.
   @inline(__always)
   func looksBelow(_ search: UDISearch?) -> Bool {
@@ -80,21 +81,21 @@ extension Node {
     return shared.search.looks.below && !isHandedToFactoryUnchecked
   }
 
-  /// Whether a lookup that has found nothing here and below goes up.
+  /// Whether a lookup that has found nothing here or below goes up.
   @inline(__always)
   func looksAbove(_ search: UDISearch?) -> Bool {
     if let search { return search.looks.above }
     return shared.search.looks.above || isHandedToFactory
   }
 
-  /// Whether this thread or task runs a factory that was given this node's context.
+  /// Whether this thread or task is running a factory that was given this node's context.
   var isHandedToFactory: Bool {
     PerThread.prepare()
     return isHandedToFactoryUnchecked
   }
 
-  /// Does the same as `isHandedToFactory`, without making sure that the thread key exists. It is for nodes that have
-  /// children: `adopt` has made the thread key for them.
+  /// The same as `isHandedToFactory`, but without making the thread key first. Use it only for nodes that have
+  /// children: `adopt` has made the key for them.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
     PerThread.presentResolution?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)

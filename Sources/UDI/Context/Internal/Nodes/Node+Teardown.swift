@@ -1,10 +1,10 @@
 /// The end of a context.
 extension Node {
-  /// Takes the node of a dying context out of everything that refers to it. Do not call this under a lock.
+  /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
   ///
-  /// Releasing a child can end that context too, and so on down a chain of any length. So that a long chain does not
-  /// exhaust the stack, a teardown that begins inside another one on the same thread only hands its children to the
-  /// outer one, which releases them one after the other.
+  /// Releasing a child can end the child's context too, and so on down a chain of any length, which could exhaust the
+  /// stack. So a teardown that begins inside another one on the same thread does not release its children. It hands
+  /// them over to the outermost one, which releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -14,11 +14,11 @@ extension Node {
       takeContent(&bindings, &providers, &garbage)
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
-        // This waits for lookups that climbed here from a child before the child was cut off.
+        // This waits for lookups that climbed here from a child before that child lost its parent.
         lock.withLock { shared.slots = CompactTable() }
       }
-      // If there were never any children, nobody can get here any more, because nobody holds the context. Then `free`
-      // releases the slots, which needs no lock.
+      // If the context never had children, no lookup can get here any more, because nobody holds the context. Then the
+      // slots can be released by `free`, without a lock.
       if !providers.isEmpty { storages = drop(&providers, &garbage) }
     }
     bindings.releaseEntries()
@@ -28,11 +28,11 @@ extension Node {
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
-  /// Ends a context that might still be held: takes it out of its parent, takes everything out of it, and cuts off what
-  /// is below. Do not call this under a lock.
+  /// Ends a context that might still be held: removes it from its parent, removes everything that it contains, and
+  /// separates its children from it. Do not call this under a lock.
   ///
   /// - Parameter condition: Whether to end the context now. Called under the tree lock.
-  /// - Returns: Whether the context has ended.
+  /// - Returns: Whether the context has ended, now or before.
   func end(where condition: (Node) -> Bool) -> Bool {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -59,7 +59,7 @@ extension Node {
     return hasEnded
   }
 
-  /// Takes out everything that the context has, except for what is below. Under the tree lock.
+  /// Removes everything that the context contains, except its children. Call this under the tree lock.
   @inline(__always)
   private func takeContent(
     _ bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
@@ -75,7 +75,7 @@ extension Node {
     if let extras = treeLocked.extras { drop(extras, &garbage) }
   }
 
-  /// Drops what only a few contexts have.
+  /// Removes the extras that refer to this node.
   private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
     if let setUp = extras.setUp {
       setUp.node = nil
@@ -86,7 +86,7 @@ extension Node {
     if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
   }
 
-  /// Hands children to the outermost teardown on this thread, which releases them.
+  /// Hands children over to the outermost teardown on this thread, which releases them.
   ///
   /// - Returns: Whether this teardown is the outermost one.
   private func handOver(_ children: [UDIContext]) -> Bool {

@@ -1,73 +1,74 @@
-/// A context's place in the tree, and what lookups read: a handle to memory that the context owns.
+/// A context's place in the tree, with everything that lookups read. A node is a handle to memory that its context
+/// owns.
 ///
-/// A node is not an object: references to it would have to be counted, and this would be most of the work of a lookup.
-/// Contexts cannot serve as nodes either: a lookup would have to retain a context under a lock, and the release that
-/// follows under the same lock could be the last one.
+/// A node is not an object, because counting references to it would be most of the work of a lookup. Nor can contexts
+/// themselves serve as nodes: a lookup would have to retain and release a context under a lock, and that release could
+/// be the last one.
 ///
-/// The memory is valid as long as somebody can refer to it: its context frees it only after every reference to it has
-/// been cleared under the lock that guards this reference (see `Tree.swift`). So if a node is read under the lock that
-/// guards the reference to it, the node exists until that lock is given back. All uses of nodes keep to this rule. The
-/// compiler cannot check it, so the type is marked safe.
+/// A node's memory is valid as long as anybody can refer to it: the context frees it only after every reference to it
+/// has been cleared, under the lock that guards this reference (see `Tree.swift`). So a thread that holds the lock that
+/// guards a reference to a node can use the node until it gives back the lock. All code follows this rule. The compiler
+/// cannot check this, so the type is marked safe.
 @safe
 struct Node: Hashable, @unchecked Sendable {
-  // Unchecked: mutable state is guarded by the locks that `Shared` and `TreeLocked` name.
+  // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
 
-  /// The parts of the node lie one after the other in this memory, those that lookups read first. They are separate
-  /// structs because different locks guard them, and the thread sanitizer takes a change of one field for an access to
-  /// the whole struct.
+  /// The parts of the node lie in this memory one after the other, beginning with those that lookups read. Each part is
+  /// a struct of its own because another lock guards it, and because the thread sanitizer takes a change of one field
+  /// for an access to the whole struct.
   private let memory: Unmanaged<Memory>
 
-  /// There are no objects of this class. It only lets a pointer to the memory have the type of a class reference. Such
-  /// a reference has unused bits, in which an enum that contains a node, such as `RankedChildren`, stores which case it
-  /// is.
+  /// There are no objects of this class. With it, a pointer to the memory can have the type of a class reference, which
+  /// has unused bits. An enum that contains a node, such as `RankedChildren`, uses these bits to store its case.
   private final class Memory {}
 
-  /// What lookups read. Each use says `shared`, which means: written under the tree lock and the node's lock, except
-  /// when nobody else can reach the node (see `Tree.swift`); read under either lock.
+  /// The part that lookups read. Each access names `shared`, which means: written under both the tree lock and the
+  /// node's lock, except when nobody else can reach the node (see `Tree.swift`); read under either lock.
   struct Shared: ~Copyable {
-    /// The parent. A context that goes away first clears this in its children.
+    /// The parent. When a context goes away, it first sets this to nil in its children.
     var parent: Node?
-    /// For each key that is bound here or anywhere below, what a lookup from here finds.
+    /// For each key that has an entry here or below, the answer to a lookup from here.
     var slots = CompactTable<Slot>()
-    /// The search of lookups that name none.
+    /// The direction of lookups that do not name one.
     var search: UDISearch
-    /// Which set-up blocks have to run before a lookup.
+    /// Which set-up blocks have to run before a lookup from here.
     var pendingSetUps: PendingSetUps = []
 
     fileprivate init(search: UDISearch) { self.search = search }
   }
 
-  /// What only changes to the tree need. Each use says `treeLocked`, which means: guarded by the tree lock.
+  /// The part that only changes to the tree need. Each access names `treeLocked`, which means: guarded by the tree
+  /// lock.
   struct TreeLocked: ~Copyable {
-    // In the order in which changes need them, so that most changes touch few cache lines.
+    // The properties are in the order in which changes need them, so that most changes touch few cache lines.
 
     /// This node's place among its parent's children. A child that was added later has a higher number.
     var sequence: UInt64 = 0
-    /// The serial number of the next entry. Serial numbers order what is bound here.
+    /// The serial number of the next entry. Serial numbers give the order of registration in this context.
     var nextSerial: UInt32 = 0
-    /// Whether `rootContext` is set and, if not, when it has to be.
+    /// Whether `rootContext` is set, and if not, when it will be.
     var noting = ContextNoting.never
     /// How many keys the most recently removed child had. The next child often gets as many, because contexts that come
     /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
     /// end it" would take 5 % longer.
     var expectedKeys: UInt8 = 1
-    /// Whether something can be added here, and whether the context is being closed or is closed.
+    /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
-    /// Whether closing the context might take time: something that was registered here has to be closed, or has an
-    /// asynchronous factory.
+    /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
+    /// factory.
     var hasClosers = false
-    /// Whether this is a scope, so that nothing above sees what is here and below. Set before the node has a parent.
+    /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
-    /// Whether the node had a parent and now has none.
+    /// Whether the node had a parent and has none now.
     var hasLostParent = false
-    /// Whether somebody wants to know when answers change here.
+    /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
-    /// The bindings of the context. The slots point to the bindings in this dictionary.
+    /// The bindings of the context. Slots refer to these bindings.
     ///
-    /// The dictionary does not retain its keys. A key is kept alive by the binding under it (`HeldKey`) or, during a
-    /// search, by the caller. So do not use a key from the dictionary unless the tree lock is held.
+    /// The dictionary does not retain its keys. A key is kept alive by its binding (`HeldKey`) or, during a search, by
+    /// the caller. So use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    /// The providers of the context. The slots point at them and at the instances that they made.
+    /// The providers of the context. Slots refer to them, or to the instances that they keep.
     var providers = CompactTable<ProviderEntry>()
     /// The child that was added first.
     var firstChild: Node?
@@ -77,16 +78,16 @@ struct Node: Hashable, @unchecked Sendable {
     var nextChildSequence: UInt64 = 0
     /// The children by their tags; empty while there are few.
     var childrenByTag = CompactTable<TaggedNode>()
-    /// The node's context while it has a parent: through this, a parent holds its children.
+    /// The node's context, while the node has a parent. This is how a parent holds its children.
     var heldContext: UDIContext?
-    /// What only a few contexts have; nil while this one has none of it.
+    /// The properties that only few contexts need; nil if this context needs none.
     private(set) var extras: NodeExtras?
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
-    /// holds the context.) It is set only when it is needed (`ContextNoting`), because a weak reference costs memory
+    /// holds the context.) This is set only when it is needed (`ContextNoting`), because a weak reference costs memory
     /// and makes every later retain of the context slower.
     weak var rootContext: UDIContext?
 
-    // These come last, because changes to siblings write them.
+    // These properties come last, because changes to siblings write them.
 
     /// The child of the same parent that was added just before this one.
     var previousSibling: Node?
@@ -95,7 +96,7 @@ struct Node: Hashable, @unchecked Sendable {
 
     fileprivate init() {}
 
-    /// What only a few contexts have, made if this one has none of it yet.
+    /// Returns `extras`, after making it if it is nil.
     mutating func ensureExtras() -> NodeExtras {
       if let extras { return extras }
       let new = NodeExtras()
@@ -104,7 +105,7 @@ struct Node: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Allocates a node. The caller has to `free` it.
+  /// Allocates a node. The caller has to call `free` in the end.
   init(tag: String, search: UDISearch) {
     let size = Self.tagOffset + MemoryLayout<String>.size
     unsafe memory = .fromOpaque(allocateMemory(byteCount: size, alignment: MemoryLayout<TreeLocked>.alignment))
@@ -114,7 +115,7 @@ struct Node: Hashable, @unchecked Sendable {
     unsafe tagMemory.initialize(to: tag)
   }
 
-  /// Frees the memory. Do not call this under a lock: the memory might hold the last reference to an object.
+  /// Frees the memory. Do not call this under a lock: this might release the last reference to an object.
   func free() {
     unsafe lockMemory.deinitialize(count: 1)
     unsafe sharedMemory.deinitialize(count: 1)
@@ -134,7 +135,7 @@ struct Node: Hashable, @unchecked Sendable {
 }
 
 extension Node: CustomReflectable {
-  /// An empty mirror, because the default one would take the memory for an object.
+  /// An empty mirror, because the default one would treat the memory as an object.
   var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -160,7 +161,7 @@ extension Node {
     nonmutating unsafeMutableAddress { unsafe treeLockedMemory }
   }
 
-  // No part needs a greater alignment than the part under the tree lock, which contains integers of 64 bits.
+  // No part needs a greater alignment than `TreeLocked`, which contains 64-bit integers.
   private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
   private static var treeLockedOffset: Int {
     aligned(sharedOffset + MemoryLayout<Shared>.size, for: TreeLocked.self)
@@ -194,40 +195,41 @@ extension Node {
 // MARK: - What follows from the parts. Used under the tree lock
 
 extension Node {
-  /// The parent, if it sees what is here; nil for scopes. Changes are passed on along this path.
+  /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope ? nil : shared.parent }
 
-  /// Whether a test overrides something that the context has. Outside tests there are no overrides, so the number of
-  /// all overrides is checked first.
+  /// Whether a test overrides anything in the context. The number of all overrides is checked first, because outside
+  /// tests there are none.
   @inline(__always)
   var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && treeLocked.extras?.overrides.isEmpty == false }
 
-  /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or have noted
-  /// their context.
+  /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or whose
+  /// `noting` is `done`.
   var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
 }
 
-/// What can be done with a context.
+/// The state of a context.
 enum NodeState: UInt8 {
-  /// Everything.
+  /// Everything can be done with it.
   case open
   /// Nothing can be bound or registered in it (`UDIContext.makeInert`).
   case inert
-  /// Nothing can be added or made in it any more. What has been made is found until it has been closed.
+  /// Nothing can be added to it, and nothing new is made in it. Instances that it owns are found until they have been
+  /// closed.
   case closing
-  /// Nothing can be added to it or found in it.
+  /// Nothing can be added to it, and nothing is found in it.
   case closed
 
   /// Whether the context is being closed or is closed.
   var isEnding: Bool { rawValue >= NodeState.closing.rawValue }
 }
 
-/// When a node notes its context, in `rootContext`.
+/// When a node stores a reference to its context in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not until it has children or providers.
+  /// Not before it gets children or providers.
   case never
-  /// As soon as it has no parent any more: somebody holds a registration, which has to name the context.
+  /// As soon as the node has no parent: somebody holds a registration, which has to name the context.
   case withoutParent
-  /// It has noted its context.
+  /// It has been stored.
   case done
 }

@@ -1,31 +1,31 @@
-/// What only a few contexts have. It is behind a reference, so that all other nodes are small. Guarded by the tree
-/// lock.
+/// The properties that only few contexts need. They are in an object of their own, so that all other nodes stay small.
+/// Guarded by the tree lock.
 final class NodeExtras {
   private var ownDefaultLifetime: UDILifetime?
-  /// The modules that are being installed. Among the modules of one thread, the innermost is the last.
+  /// The modules that are being installed. The last one of each thread is the innermost.
   var installations: [Installation] = []
   /// The modules that are installed.
   var modules: [InstalledModule] = []
-  /// The context's set-up blocks, until they have run.
+  /// The set-up blocks of the context that have not finished; nil if there are none.
   var setUp: SetUp?
-  /// The run of `close()` that was begun at this context.
+  /// The run of `close()` that began at this context.
   var closing: Closing?
   /// The context's rules.
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.
   var watchers = Watchers()
-  /// The watchers whose lookups begin further down and can climb to here. They are kept apart because changes below
-  /// this node do not concern them.
+  /// The watchers whose lookups begin further down and can climb to this node. They are kept apart because changes
+  /// below this node do not concern them.
   var climbers = Watchers()
-  /// For the id of each key, the numbers of the records (`RemovedBinding`) of the bindings that were here under the
-  /// key, the oldest first. A record might have been dropped since; then its number leads to nothing.
+  /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
+  /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
   var removedBindings: [UInt64: [Int]] = [:]
-  /// The overrides: what tests have put in the place of what the context has. If a key has several, the one that was
-  /// added last is in force.
+  /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
+  /// in force.
   var overrides: [Substitute] = []
 
-  /// The lifetime of what is registered without one; nil means `.unique`. While a thread installs a module, that thread
-  /// has a separate default here, which ends with the installation.
+  /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
+  /// module has a separate default here, which ends with the installation.
   var defaultLifetime: UDILifetime? {
     get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
     set {
@@ -33,7 +33,7 @@ final class NodeExtras {
     }
   }
 
-  /// The index of the module that this thread is installing.
+  /// The index, in `installations`, of the module that this thread is installing.
   private var installation: Int? {
     if installations.isEmpty { return nil }
     let thread = PerThread.resolution.object
