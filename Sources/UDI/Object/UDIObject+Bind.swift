@@ -109,9 +109,9 @@ extension UDIObject {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)
     guard let contexts else {
-      let (type, name) = (request.type, request.name)
+      let (type, name) = (request.token.identity, request.name)
       let context = attachment.effectiveContext(
-        "bind", self, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: request.site)
+        "bind", self, describing: { describeKey(type.read { $0.text }, name) }, at: request.site)
       if context != nil { _ = attachment.bind(request, in: nil) }
       return
     }

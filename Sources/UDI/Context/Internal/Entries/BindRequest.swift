@@ -5,7 +5,7 @@
 @usableFromInline
 struct BindRequest: ~Copyable {
   let form: StoredForm
-  let type: Any.Type
+  let token: TypeToken
   let name: UDIName?
   let site: CallSite
   let metadata: Metadata?
@@ -44,11 +44,11 @@ struct BindRequest: ~Copyable {
   }
 
   init(
-    _ form: StoredForm, _ type: Any.Type, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
+    _ form: StoredForm, _ token: TypeToken, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
     _ isMulti: Bool, _ reach: Reach
   ) {
     self.form = form
-    self.type = type
+    self.token = token
     self.name = name
     self.metadata = metadata
     self.site = site
@@ -63,11 +63,12 @@ struct BindRequest: ~Copyable {
     _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing BindRequest) -> Void
   ) {
     reach.assertIsolation(type)
-    guard let form = StoredForm.of(dependency, as: type) else {
+    let token = TypeToken.of(type)
+    guard let form = StoredForm.of(dependency, as: type, token) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
     if type != Dependency.self { check(form, type, site) }
-    body(BindRequest(form, type, name, metadata, site, isMulti, reach))
+    body(BindRequest(form, token, name, metadata, site, isMulti, reach))
     withExtendedLifetime(dependency) {}
   }
 

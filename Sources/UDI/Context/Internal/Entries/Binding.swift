@@ -32,7 +32,7 @@ class Binding: Entry, @unchecked Sendable {
   }
 
   init(_ request: borrowing BindRequest, binder: Binder) {
-    let token = TypeToken.of(request.type)
+    let token = request.token
     self.binder = binder
     isMulti = request.isMulti
     super.init(

@@ -50,7 +50,7 @@ extension Node {
     remember(context)
     // From now on, lookups can find dependencies below this node. For this they need the thread key: see
     // `isHandedToFactoryUnchecked`.
-    PerThread.prepare()
+    if !hasHadChildren { PerThread.prepare() }
 
     let (old, oldSequence) = (child.shared.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence
