@@ -1,21 +1,22 @@
-/// A dependency that is looked up from ``AppContext`` at every read, in any class. The property keeps nothing.
+/// A dependency that is looked up from ``AppContext`` each time it is read, in any class. The property does not keep
+/// it.
 ///
 /// ```swift
 /// @AppLinked var log: (any Log)?
 /// ```
 ///
-/// If a value is set, by a test for example, the property holds it and returns it until nil is set.
+/// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct AppLinked<Dependency> {
   @usableFromInline var replacement: Dependency?
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
-  /// read and write.
+  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
+  /// write checks this.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -34,12 +35,12 @@ public struct AppLinked<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as the value of a property of a class.
+  /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
   ///
   /// - Parameters:
-  ///   - owner: The object that the property is in.
+  ///   - owner: The object that has the property.
   ///   - wrapped: The property.
-  ///   - storage: Where the wrapper is.
+  ///   - storage: The property that contains the wrapper.
   @inlinable
   public static subscript<Owner: AnyObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
@@ -66,8 +67,8 @@ extension AppLinked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -80,11 +81,11 @@ extension AppLinked where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension AppLinked {
-  /// Unavailable: the property has no initial value, because its value comes from a lookup.
+  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - wrappedValue: An initial value.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search.
   @available(
     *, unavailable,

@@ -1,20 +1,20 @@
-/// A property wrapper that keeps what it has looked up, or what was set.
+/// A property wrapper that keeps a dependency that it has looked up, or a value that was set.
 @usableFromInline
 protocol KeepingWrapper {
   associatedtype Dependency
   var kept: Dependency? { get set }
-  /// The stamp that the attachment had when the value was kept, or `LinkRequest.pinned` if the value was set.
+  /// The attachment's stamp at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
   var stamp: UInt { get set }
 }
 
 extension KeepingWrapper {
-  /// Whether a read needs a lookup. A value that was set, other than nil, is never out of date.
+  /// Whether a read has to look up. A value that was set is never out of date, unless it is nil.
   @inlinable
   @inline(__always)
   func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
 
-  /// Keeps a value instead of the old one, and returns the old one. The caller holds the old value until the write is
-  /// over, because the value's `deinit` may use the property.
+  /// Replaces the kept value, and returns the old one. The caller has to hold the old value until the write is over,
+  /// because its `deinit` may use the property.
   @inlinable
   @inline(__always)
   mutating func keep(_ value: Dependency?, _ stamp: UInt) -> Dependency? {

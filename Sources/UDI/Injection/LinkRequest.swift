@@ -1,10 +1,10 @@
-/// What a property with a wrapper was declared with: the wrapper's arguments, and the reach of the dependency.
+/// The arguments of a property wrapper's declaration, and the reach of the dependency.
 @usableFromInline
 struct LinkRequest: Sendable {
   @usableFromInline let name: UDIName?
   @usableFromInline let search: UDISearch?
   @usableFromInline let site: CallSite
-  /// Where the dependency may be used, according to its declared type.
+  /// Where the dependency may be used, which depends on its declared type.
   @usableFromInline let reach: Reach
 
   init(_ name: UDIName?, _ search: UDISearch?, _ fileID: StaticString, _ line: UInt, _ reach: Reach) {
@@ -14,8 +14,8 @@ struct LinkRequest: Sendable {
     site = CallSite(fileID, line)
   }
 
-  /// Stops the program, even in release builds, if something that is not `Sendable` is used off the main actor. The
-  /// compiler does not check on which actor a property wrapper uses the object that it is in.
+  /// If the dependency is not `Sendable`, stops the program off the main actor, even in release builds. The compiler
+  /// does not check on which actor a property with a wrapper is used.
   @inlinable
   @inline(__always)
   func checkIsolation(_ type: Any.Type, _ owner: AnyObject) { if reach == .mainActor { stopElsewhere(type, owner) } }
@@ -25,19 +25,19 @@ struct LinkRequest: Sendable {
     _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
-  /// The stamp of a value that was set instead of looked up.
+  /// The stamp of a value that was set rather than looked up.
   @usableFromInline static var pinned: UInt { .max }
 
-  /// Looks a dependency up from the object's context. This function is not inlined, so that reads of kept values
-  /// compile to little code.
+  /// Looks up a dependency from the object's effective context. Not inlined, so that reads of kept values compile to
+  /// little code.
   @usableFromInline
   @inline(never)
   func link<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject) -> Dependency? {
     owner.lookUp(type, name, reach, search, site)
   }
 
-  /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even made,
-  /// because making it would slow down every read of a kept value.
+  /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
+  /// evaluated, because this would slow down every read of a kept value.
   @inlinable
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
@@ -50,16 +50,16 @@ struct LinkRequest: Sendable {
     return made
   }
 
-  /// Looks up a dependency that must be there. If it is missing, the program stops.
+  /// Looks up a dependency. If there is none, stops the program.
   ///
-  /// - Parameter property: The key path of the property's storage, to name the property in a message.
+  /// - Parameter property: The key path of the property's storage, by which the message names the property.
   @usableFromInline
   @inline(never)
   func require<Dependency>(_ type: Dependency.Type, _ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency {
     do { return try owner.lookUpOrThrow(type, name, reach, search, site) } catch { stop(error, type, owner, property) }
   }
 
-  /// Stops the program because the dependency is missing.
+  /// Stops the program, because there is no dependency or its factory has thrown.
   @usableFromInline
   func stop(_ error: any Error, _ type: Any.Type, _ owner: AnyObject, _ property: AnyKeyPath?) -> Never {
     let place = "\(site.fileID):\(site.line)"

@@ -1,4 +1,4 @@
-/// A dependency that is looked up from the object's own context when it is first read, and kept.
+/// A dependency that is looked up from the object's effective context when it is first read, and is kept from then on.
 ///
 /// ```swift
 /// final class Screen: UDIObject {
@@ -8,26 +8,25 @@
 /// }
 /// ```
 ///
-/// The property holds strongly what it found. After the object has been attached again, or detached, the next read
-/// releases what the property held and looks the dependency up anew. If a lookup finds nothing, the next read tries
-/// again. If a value is set, by a test for example, the property returns it until nil is set, wherever the object is
-/// attached.
+/// The property holds the dependency strongly. After the object has been attached again, or detached, the next read
+/// looks up anew and releases the old dependency. If a lookup finds nothing, the next read looks up again. If a value
+/// is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
-/// A `Sendable` class cannot have such a property, because its properties cannot change: there write
-/// `var clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class add `@ObservationIgnored`.
+/// The properties of a `Sendable` class cannot change, so it cannot use this wrapper. Write there: `var clock: (any
+/// Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The stamp that the attachment had when the value was kept.
+  /// The attachment's stamp at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
-  /// read and write.
+  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
+  /// write checks this.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -47,12 +46,12 @@ public struct Linked<Dependency>: KeepingWrapper {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as the value of a property of a class.
+  /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
   ///
   /// - Parameters:
-  ///   - owner: The object that the property is in.
+  ///   - owner: The object that has the property.
   ///   - wrapped: The property.
-  ///   - storage: Where the wrapper is.
+  ///   - storage: The property that contains the wrapper.
   @inlinable
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
@@ -66,14 +65,14 @@ public struct Linked<Dependency>: KeepingWrapper {
         owner[keyPath: storage].isOutOfDate(stamp)
       {
         let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-        // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
+        // If the property was set or read during the lookup, for example by a factory, it keeps the value from then.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}
         }
       }
-      // The value is read from the property even after a lookup: the property holds it, so the compiler need not retain
-      // it.
+      // The value is read from the property even after a lookup. Since the property holds it, the compiler need not
+      // retain it.
       return owner[keyPath: storage].kept
     }
     set {
@@ -88,8 +87,8 @@ extension Linked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -102,11 +101,11 @@ extension Linked where Dependency: Sendable {
 // MARK: - Mistakes
 
 extension Linked {
-  /// Unavailable: the property has no initial value, because its value comes from a lookup.
+  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - wrappedValue: An initial value.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search.
   @available(
     *, unavailable,

@@ -1,28 +1,28 @@
-/// A dependency that must be there. It is looked up from the object's own context when it is first read, and kept in
-/// the same way as by ``Linked``.
+/// A dependency without which the object cannot work. It is looked up from the object's effective context when it is
+/// first read, and kept in the same way as by ``Linked``.
 ///
 /// ```swift
 /// @Required var store: any Store
 /// ```
 ///
-/// If the dependency is missing, the program stops with a message that says what was looked for, from where, and what
-/// is wrong. If a value is set, the property returns that value from then on, wherever the object is attached.
+/// If there is no such dependency, the program stops with a message that says what was looked up, from where, and why
+/// it was not found. If a value is set, the property returns it from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The stamp that the attachment had when the value was kept.
+  /// The attachment's stamp at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  // This initialiser and the one for `Sendable` types are disfavoured, so that for an optional type the compiler
-  // chooses one of the deprecated initialisers below.
+  // This initialiser and the one for `Sendable` types are disfavoured. So for an optional type, the compiler chooses
+  // one of the deprecated initialisers below.
 
-  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
-  /// read and write.
+  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
+  /// write checks this.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @_disfavoredOverload
@@ -42,12 +42,12 @@ public struct Required<Dependency>: KeepingWrapper {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as the value of a property of a class.
+  /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
   ///
   /// - Parameters:
-  ///   - owner: The object that the property is in.
+  ///   - owner: The object that has the property.
   ///   - wrapped: The property.
-  ///   - storage: Where the wrapper is.
+  ///   - storage: The property that contains the wrapper.
   @inlinable
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency>,
@@ -62,14 +62,14 @@ public struct Required<Dependency>: KeepingWrapper {
       {
         let found = owner[keyPath: storage].request
           .require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
+        // If the property was set or read during the lookup, for example by a factory, it keeps the value from then.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}
         }
       }
-      // Even after a lookup, the value is read from the property, as in `Linked`. Nothing can have changed it in
-      // between.
+      // The value is read from the property even after a lookup, as in `Linked`. It is not nil, because nothing can
+      // have changed it in between.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {
@@ -84,8 +84,8 @@ extension Required where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @_disfavoredOverload
@@ -96,14 +96,14 @@ extension Required where Dependency: Sendable {
   }
 }
 
-// These are deprecated, not unavailable: the compiler skips unavailable overloads if another one fits, and then it
-// would accept an optional without a warning. `.ci/refused` checks this.
+// These are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
+// It would then accept an optional without a warning. `.ci/refused` checks this.
 extension Required {
   /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @available(
@@ -119,8 +119,8 @@ extension Required {
   /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   @available(
@@ -137,11 +137,11 @@ extension Required {
 // MARK: - Mistakes
 
 extension Required {
-  /// Unavailable: the property has no initial value, because its value comes from a lookup.
+  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - wrappedValue: An initial value.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search.
   @available(
     *, unavailable,

@@ -1,6 +1,7 @@
-/// The rules of a context for one type of object: which properties to fill, and with what.
+/// The rules of a context for one type of object. They say which properties of an object to fill, and with which
+/// dependencies.
 ///
-/// Rules are for objects that cannot, or should not, ask for their dependencies themselves:
+/// Rules are for objects that cannot, or should not, look up their dependencies themselves:
 ///
 /// ```swift
 /// context.rules(for: Report.self)
@@ -10,15 +11,15 @@
 /// context.inject(into: report)
 /// ```
 ///
-/// Several rules can apply to one object: those for its class and for its superclasses, those for the protocols that
-/// the class conforms to, and those of a context and of all contexts above it, the outermost context's first.
+/// Several rules can apply to one object: those for its class and its superclasses, and those for protocols that its
+/// class conforms to; those of the context, and those of all contexts above, of which the outermost comes first.
 public struct UDIRules<Target> {
-  // This is not `Sendable`, although what it holds is. If it were, the compiler would only warn when the
-  // `@preconcurrency` form of `inject` is used off the main actor; as it is, the compiler refuses that. Nobody needs to
-  // pass rules to another thread, because `rules(for:)` can be called anywhere.
+  // Not `Sendable`, although all stored properties are. If this type were `Sendable`, the compiler would only warn when
+  // the `@preconcurrency` form of `inject` is used off the main actor; as it is not, the compiler refuses. Nobody needs
+  // to pass rules to another thread, because `rules(for:)` can be called anywhere.
 
   private let context: UDIContext
-  /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not receive an `any P`.
+  /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
   private let reach: Reach
 
   fileprivate init(_ context: UDIContext, _ reach: Reach) {
@@ -28,7 +29,7 @@ public struct UDIRules<Target> {
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
     let rule = Rule(reach: reach, isOnMainActor: isOnMainActor) { object, context in
-      // The cast is from `Any`, because such a cast also checks whether the conformance can be used on this actor.
+      // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.
       guard let target = object as? Target else { return false }
       return apply(target, context)
     }
@@ -43,14 +44,14 @@ public struct UDIRules<Target> {
 }
 
 extension UDIRules {
-  /// Adds a property to fill.
+  /// Adds a rule that fills a property.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
   ///     stays as it is.
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context that the rule is applied in.
-  /// - Returns: The same rules, so that calls can be chained.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction of the search; by default that of the context in which the rule is applied.
+  /// - Returns: The rules, for chaining.
   @discardableResult
   public func inject<Dependency: Sendable>(
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
@@ -59,35 +60,35 @@ extension UDIRules {
     add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
-  /// Adds a property to fill, if the property or the dependency belongs to the main actor. The rule is applied only on
-  /// the main actor.
+  /// Adds a rule that fills a property, where the property or the dependency may belong to the main actor. The rule is
+  /// applied only on the main actor.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
   ///     stays as it is.
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context that the rule is applied in.
-  /// - Returns: The same rules, so that calls can be chained.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction of the search; by default that of the context in which the rule is applied.
+  /// - Returns: The rules, for chaining.
   @preconcurrency @MainActor
   @discardableResult
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
     Reach.mainActor.assertIsolation(Dependency.self)
-    // The key path might hold arguments of a subscript, which need not be `Sendable`.
+    // The key path might contain arguments of a subscript, which need not be `Sendable`.
     let property = ActorOwned(onMainActor: property)
     return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
   }
 
-  /// Adds a block that can fill any properties of the object. A block that was written in main-actor code is applied
-  /// only on the main actor.
+  /// Adds a rule that calls a block, which can fill any properties of the object. If the block was written in
+  /// main-actor code, the rule is applied only on the main actor.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this is called. A function that belongs to no actor, but is passed in
-  ///     main-actor code, counts as belonging to the main actor; pass nil if it can be called anywhere.
-  ///   - block: Receives the object, and the context in which the rule is applied.
-  /// - Returns: The same rules, so that calls can be chained.
-  /// - Precondition: The block belongs to the main actor or to none.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if it is passed in main-actor code. To let it run anywhere, pass nil for `isolation`.
+  ///   - block: Called with the object, and the context in which the rule is applied.
+  /// - Returns: The rules, for chaining.
+  /// - Precondition: The block belongs to the main actor or to no actor.
   @discardableResult
   public func inject(
     isolation: (any Actor)? = #isolation,
@@ -107,14 +108,13 @@ extension UDIRules {
     }
   }
 
-  // This is static because a closure that captured these rules would hold their context, and the context holds the
-  // closure.
+  // Static, because a closure that captured these rules would hold their context, and the context holds the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Bool {
     guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
-    // This keeps the old value alive until the write is over, because its `deinit` may touch the property.
+    // The old value is kept alive until the write is over, because its `deinit` might use the property.
     let old = target[keyPath: property]
     target[keyPath: property] = found
     withExtendedLifetime(old) {}
@@ -123,20 +123,20 @@ extension UDIRules {
 }
 
 extension UDIContext {
-  /// Returns the rules for a class, or for all classes that conform to a protocol, so that you can add to them.
+  /// Returns the rules for a class, or for all classes that conform to a protocol. Add rules to them with `inject`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
   public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
 
-  /// The same for a class or a protocol that is not `Sendable`.
+  /// Returns the rules for a class or a protocol that is not `Sendable`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
-  /// Applies the rules of this context and of all contexts above it to a `Sendable` object, the outermost context's
-  /// first. The dependencies are looked up from this context.
+  /// Applies rules to a `Sendable` object: the rules of this context and of all contexts above it, of which the
+  /// outermost comes first. The dependencies are looked up from this context.
   ///
   /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to the main actor are
   /// skipped.
@@ -147,9 +147,10 @@ extension UDIContext {
   @discardableResult
   public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
-  /// The same for an object that is not `Sendable`, on the main actor.
+  /// Applies rules to an object that is not `Sendable`, on the main actor. In all other respects, this does the same as
+  /// the form for `Sendable` objects.
   ///
-  /// The object might receive dependencies that belong to the main actor, so it has to stay there.
+  /// The object may be given dependencies that belong to the main actor, so it must stay there.
   ///
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
@@ -174,12 +175,12 @@ extension UDIContext {
   }
 }
 
-/// A rule, without its type.
+/// A rule. It does not know the type of its objects.
 struct Rule {
   /// Whether the compiler knew that the target is `Sendable`.
   let reach: Reach
-  /// Whether `apply` may run on the main actor only.
+  /// Whether `apply` may run only on the main actor.
   let isOnMainActor: Bool
-  /// Applies the rule if the object is of its type, and returns whether it was applied.
+  /// Applies the rule if the object is of the rule's type, and returns whether it did.
   let apply: (Any, UDIContext) -> Bool
 }

@@ -1,25 +1,25 @@
-/// A dependency that is looked up from the object's own context when it is first read, and kept weakly. Once the
-/// dependency has died, or the object has been attached again, the next read looks the dependency up anew.
+/// A dependency that is looked up from the object's effective context when it is first read, and is then kept weakly.
+/// After the dependency has been released, or the object has been attached again, the next read looks it up anew.
 ///
 /// ```swift
 /// @WeaklyLinked var delegate: (any Delegate)?
 /// ```
 ///
-/// If a value is set, the property keeps that weakly as well, wherever the object is attached. A dependency that is not
-/// a class instance can come only from a provider. The property does not keep such a dependency at all.
+/// If a value is set, the property keeps it weakly as well, wherever the object is attached. A dependency that is not a
+/// class instance, which only a provider can make, is not kept at all.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
-  /// The stamp that the attachment had when the value was kept.
+  /// The attachment's stamp at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  /// Declares a dependency that is not `Sendable`. It may be used only on the main actor, which is checked at every
-  /// read and write.
+  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
+  /// write checks this.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -39,12 +39,12 @@ public struct WeaklyLinked<Dependency> {
     set { preconditionFailure("unavailable") }
   }
 
-  /// The dependency, as the value of a property of a class.
+  /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
   ///
   /// - Parameters:
-  ///   - owner: The object that the property is in.
+  ///   - owner: The object that has the property.
   ///   - wrapped: The property.
-  ///   - storage: Where the wrapper is.
+  ///   - storage: The property that contains the wrapper.
   @inlinable
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
@@ -56,7 +56,7 @@ public struct WeaklyLinked<Dependency> {
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-      // If a factory, for example, has set or read the property during the lookup, the property keeps that value.
+      // If the property was set or read during the lookup, for example by a factory, it keeps the value from then.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       owner[keyPath: storage].keep(found, stamp)
       return found
@@ -72,8 +72,8 @@ extension WeaklyLinked where Dependency: Sendable {
   /// Declares a dependency that may be used from anywhere.
   ///
   /// - Parameters:
-  ///   - name: The name the dependency is registered under, if any.
-  ///   - search: The direction of the search; by default that of the context.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
@@ -84,8 +84,8 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
-  /// What a read returns without a lookup; nil if a lookup is needed. A value that was set is never out of date, but it
-  /// might be dead.
+  /// The value that a read returns without a lookup; nil if the read has to look up. A value that was set is never out
+  /// of date, but it might have been released.
   @inlinable
   @inline(__always)
   func current(_ now: UInt) -> Dependency? {
@@ -104,11 +104,11 @@ extension WeaklyLinked {
 // MARK: - Mistakes
 
 extension WeaklyLinked {
-  /// Unavailable: the property has no initial value, because its value comes from a lookup.
+  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
   /// - Parameters:
-  ///   - wrappedValue: An initial value, which the property cannot have.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - wrappedValue: An initial value.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search.
   @available(
     *, unavailable,

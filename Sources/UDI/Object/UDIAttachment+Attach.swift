@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Attaching an object, and which contexts own it.
+/// Attaching an object to a context, and keeping track of the contexts that own the object.
 ///
-/// An object that a context owns must hold neither that context nor one above it: the object and the context would keep
-/// each other alive.
+/// An object that a context owns must not hold that context or one above it strongly. Otherwise the object and the
+/// context would keep each other alive.
 extension UDIAttachment {
-  /// Attaches an object that a provider has made or was given, unless it is already attached to a context. Called under
-  /// the tree lock.
+  /// Attaches an object that a provider has made, or that `provide` was given, unless the object is already attached to
+  /// a context. Called under the tree lock.
   ///
   /// - Parameter isOwned: Whether the context owns the object.
-  /// - Returns: Whether this has attached the object, so that the caller has to call `didAttachContext`.
+  /// - Returns: Whether this has attached the object. If so, the caller has to call `didAttachContext`.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
@@ -25,10 +25,10 @@ extension UDIAttachment {
     return true
   }
 
-  /// Attaches the object to another context, or to none, and withdraws what the object has bound so far.
+  /// Attaches the object to another context, or to none, and withdraws the bindings that the object has made so far.
   ///
   /// - Parameters:
-  ///   - object: The object whose attachment this is.
+  ///   - object: The object that this attachment belongs to.
   ///   - context: The context to attach to. Nil detaches the object, and also withdraws the bindings made by
   ///     `multiBind`, which stay otherwise.
   ///   - site: The call, or the registration, that led to this, if known.
@@ -36,7 +36,7 @@ extension UDIAttachment {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
 
-  /// Does the same; called under the tree lock.
+  /// The same, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     withdraw(where: { context == nil || !$0.isMulti }, &garbage)
@@ -45,19 +45,20 @@ extension UDIAttachment {
     attachments.add(1, ordering: .relaxed)
   }
 
-  /// Records that a context owns the object. From then on, the object holds neither that context nor a context above
+  /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
   /// it, wherever these are moved. Called under the tree lock.
   private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
     Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-    // These were loaded from weak references, so by now they might be the last references.
+    // These references were loaded from weak ones, so they might have become the last ones.
     for owner in alive { garbage.add(owner) }
     storeAgain(&garbage)
   }
 
-  /// Stores the context, weakly if it leads to a context that owns the object. Called under the tree lock.
+  /// Stores the context to which the object is attached: weakly if it is, or is above, a context that owns the object.
+  /// Called under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false
@@ -81,14 +82,15 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
-  /// Guarded by the tree lock: the attachments of owned objects that hold a context. Such an object was attached, by
-  /// its factory or later, to a context that does not lead to its owner; few programs have such objects. An attachment
-  /// that dies removes itself.
-  // Attaching an object always looks at this table. With a check for overlapping accesses, it would take 8 % more
-  // instructions.
+  /// Guarded by the tree lock: the attachments of objects that are owned by a context and strongly hold another one.
+  /// Such an object was attached, by its factory or later, to a context that is neither its owner nor above it; this is
+  /// rare. An attachment that is released removes itself from this table.
+  // Not checked for overlapping accesses: every attachment of an object reads this table, and would take 8 % more
+  // instructions with the check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
-  /// Records whether the object is owned and holds a context. Called under the tree lock.
+  /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a
+  /// context. Called under the tree lock.
   func noteHolding(_ holds: Bool) {
     let me = Unretained(self)
     if holds {
@@ -98,8 +100,9 @@ extension UDIAttachment {
     }
   }
 
-  /// Makes each owned object release its context if the context now leads to the object's owner: otherwise the object
-  /// would be kept alive for ever. Called under the tree lock, after a context was moved.
+  /// Called under the tree lock, after a context was moved. For each owned object whose context is now its owner or
+  /// above its owner, stores the context weakly. Otherwise the object and the owner would keep each other alive for
+  /// ever.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
     var all: [Unretained<UDIAttachment>] = []
@@ -107,8 +110,8 @@ extension UDIAttachment {
     for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
   }
 
-  /// Makes the object hold its context weakly if the context now leads to the object's owner. Called under the tree
-  /// lock.
+  /// Stores the attached context again: from now on weakly if it is now the object's owner or above the owner. Called
+  /// under the tree lock.
   private func storeAgain(_ garbage: inout Garbage) {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)
@@ -117,7 +120,7 @@ extension UDIAttachment {
 }
 
 extension UDIContext {
-  /// Whether this context is the other one or above it. Called under the tree lock.
+  /// Whether this context is the other one or is above it. Called under the tree lock.
   fileprivate func leads(to other: UDIContext) -> Bool {
     withNode { node in other.withNode { $0.andAncestors.contains(node) } }
   }

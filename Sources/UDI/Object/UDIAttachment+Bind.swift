@@ -1,25 +1,26 @@
 import Synchronization
 
-/// What the object binds.
+/// Bindings that the object makes.
 extension UDIAttachment {
   /// Binds in `context` or, if that is nil, in the object's effective context at that moment.
   ///
-  /// - Returns: Whether there was a context to bind in: the one that the object is attached to might be gone.
+  /// - Returns: False if the context that the object is attached to is gone, so that nothing was bound.
   func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
     return Tree.change { garbage in
-      // This is read under the lock. So if another thread attaches the object elsewhere, it does so either before or
-      // after the whole bind.
+      // The context is read under the lock. So if another thread attaches the object elsewhere, this happens either
+      // before or after the whole bind.
       let target: UDIContext
       switch context.map(State.attached) ?? state {
       case .attached(let context): target = context
       case .none: target = AppContext
       case .gone: return false
       }
-      // `Tree.isLooking` would not be enough: the object might bind itself later, when the watcher's lookup is over.
+      // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
+      // look.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
@@ -27,14 +28,14 @@ extension UDIAttachment {
     }
   }
 
-  /// Withdraws what the object bound under a key, in all contexts.
+  /// Withdraws the bindings that the object has made under a key, in all contexts.
   func unbind(_ key: KeyIdentity) -> Bool {
     Tree.change { garbage in
       withdraw(where: { $0.key === key }, &garbage)
     }
   }
 
-  /// Withdraws bindings that the object made. Called under the tree lock.
+  /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
   @discardableResult
   func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
     var made: [Binding] = []
@@ -46,9 +47,11 @@ extension UDIAttachment {
     return !made.isEmpty
   }
 
-  /// Records that a binding of another instance, made by this object, is now in the tree. Called under the tree lock.
+  /// Records that a binding that this object has made of another instance has been added to the tree. Called under the
+  /// tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
 
-  /// Records that a binding of another instance, made by this object, leaves the tree. Called under the tree lock.
+  /// Records that a binding that this object has made of another instance is being removed from the tree. Called under
+  /// the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

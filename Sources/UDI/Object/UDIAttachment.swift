@@ -1,62 +1,64 @@
-// This import is public because reads of linked properties are compiled in the caller's module and read the stamp.
+// This import is public, because reads of linked properties are compiled in the caller's module and read `stamp`.
 public import Synchronization
 
-/// What an object stores to take part in the tree: the context that it is attached to, and what it has bound.
+/// The property that an object stores to take part in the tree. It knows the context that the object is attached to,
+/// and the bindings that the object has made.
 ///
 /// ```swift
 /// let _attachedContext = UDIAttachment()
 /// ```
 ///
-/// Nothing else is needed. The property must be stored, and each object needs its own attachment. When the object dies,
-/// its attachment dies with it and withdraws the object's bindings at once.
+/// An object needs nothing else. The property must be stored, and each object needs its own attachment. When the object
+/// is released, its attachment is released with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
-  // Each property that is `nonisolated(unsafe)` names the lock that guards it. Every use of it is under this lock.
+  // Each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
   let lock = Lock()
-  /// Guarded by `lock`. The context is held strongly. A context never holds a bound object strongly, so there is no
-  /// cycle.
+  /// Guarded by `lock`. The object holds the context strongly. This makes no cycle, because a context never strongly
+  /// holds a bound object.
   nonisolated(unsafe) var attached: UDIContext?
   /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
   nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`: the context, if it leads to the object's owner. Then `attached` is nil, because holding the
-  /// context would make a cycle.
+  /// Guarded by `lock`: the context, if it is a context that owns the object, or is above one. Then `attached` is nil,
+  /// because a strong reference would make a cycle.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Guarded by `lock`: whether `attachedWeakly` was set. It may be nil by now.
+  /// Guarded by `lock`: whether `attachedWeakly` has been set. That reference may have become nil since.
   nonisolated(unsafe) var isWeak = false
-  /// Guarded by `lock`: the search of the context that was stored last, for explanations when the context is gone.
+  /// Guarded by `lock`: the search of the context that was stored last. Explanations use it when the context is gone.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
-  /// Guarded by the tree lock: whether a watcher's lookup attached the object, see `ChangeKind`.
+  /// Guarded by the tree lock: whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`.
   nonisolated(unsafe) var comesFromLook = false
-  /// Guarded by `lock`: the contexts that own the object, each listed once. Usually this is the one whose provider made
-  /// it.
+  /// Guarded by `lock`: the contexts that own the object, each listed once. Usually the only one is the context whose
+  /// provider made the object.
   nonisolated(unsafe) var owners: [Owner] = []
 
   struct Owner {
     weak var context: UDIContext?
   }
 
-  /// The object's address, as soon as the object has been attached or bound; 0 before.
+  /// The object's address; 0 before the object is first attached or bound.
   ///
-  /// It is written while the object is alive, so this class's `deinit` sees it.
+  /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
-  /// A number that rises with each attachment, beginning at 1. What was linked under an earlier number is out of date.
+  /// The number of the present attachment; each attachment gets a higher one, and the first has 1. A dependency that
+  /// was linked under a lower number is out of date.
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
-  /// Guarded by the tree lock: bindings that the object made of other instances.
+  /// Guarded by the tree lock: the bindings that the object has made of other instances.
   nonisolated(unsafe) var helpers = CompactTable<Unretained<DetailedBinding>>()
 
-  /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, and callers need
-  /// not check whether an object's class conforms to `UDIObject`. The first such check would make the runtime go
+  /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
+  /// check whether an object's class conforms to `UDIObject`. The first such check is slow, because the runtime goes
   /// through all conformances in the program.
   static var areInUse: Bool { inUse.load(ordering: .relaxed) }
   private static let inUse = Atomic<Bool>(false)
 
-  /// Makes an attachment for a new object, which is attached to nothing.
+  /// Makes an attachment for a new object, which is not attached to any context yet.
   public init() {
-    // A relaxed store is enough: any thread that gets the object sees the store, because handing the object over orders
-    // the store before whatever this thread reads.
+    // A relaxed store is enough: a thread that gets the object from this one also sees this store, because the
+    // hand-over orders the two.
     if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
   }
 
@@ -65,14 +67,14 @@ public final class UDIAttachment: Sendable {
     Tree.change { garbage in
       noteHolding(false)
       withdraw(where: { _ in true }, &garbage)
-      // The object's bindings that a context's `bind` made are also withdrawn.
+      // Bindings of the object that were made through a context's `bind` are withdrawn as well.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
     }
   }
 
-  /// Records whose attachment this is.
+  /// Records which object this attachment belongs to.
   ///
-  /// - Precondition: It is not the attachment of another object.
+  /// - Precondition: The attachment does not belong to another object.
   @inline(__always)
   func remember(owner address: UInt) {
     let known = owner.load(ordering: .relaxed)
@@ -99,7 +101,7 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The context that the object is attached to; nil if the object does not hold this context strongly.
+  /// The context that the object is attached to and holds strongly; nil if there is none.
   var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.
@@ -108,12 +110,12 @@ extension UDIAttachment {
   enum State {
     case attached(UDIContext)
     case none
-    /// The context is gone, or about to go.
+    /// The context that the object is attached to is gone or about to go.
     case gone
   }
 
   var state: State {
-    // The context is returned out of the lock: if it was loaded from a weak reference, this might be its last
+    // The context is released outside the lock: if it was loaded from a weak reference, this might have become the last
     // reference.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
@@ -122,7 +124,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Returns the effective context. Reports if the object is attached to nothing, or if its context is gone.
+  /// Returns the effective context. If the object is attached to no context, or its context is gone, reports this; in
+  /// the second case, returns nil.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
@@ -151,7 +154,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Reports that a verb was used while the object is attached to nothing, if the reporter wants to know.
+  /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports.
   private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current
@@ -164,7 +167,7 @@ extension UDIAttachment {
       """, at: site)
   }
 
-  /// The error of a lookup whose attached context is gone.
+  /// The error to throw if the attached context is gone.
   @usableFromInline
   @inline(never)
   func goneError(

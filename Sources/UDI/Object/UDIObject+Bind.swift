@@ -1,10 +1,10 @@
-/// Verbs that bind on behalf of an object: in its effective context, and as bindings of its own, which are withdrawn
-/// when the object is detached or dies. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs with which an object binds in its effective context. The bindings belong to the object, so they are withdrawn
+/// when it is detached or released. Each verb has two overloads, see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Registers an instance, usually `self`, weakly in the object's effective context, and withdraws the same instance
-  /// under the same key from every other context.
+  /// Binds an instance, usually `self`, in the object's effective context, which holds it weakly. Withdraws its
+  /// bindings under the same key in all other contexts.
   ///
-  /// What was bound in the effective context under the key is replaced.
+  /// A binding that already exists in the effective context under the key is replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
@@ -14,9 +14,9 @@ extension UDIObject {
   ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) for
-  ///   withdrawing it.
+  /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
+  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
+  ///   withdraw the others.
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -28,10 +28,10 @@ extension UDIObject {
     }
   }
 
-  /// Registers an instance weakly in the given contexts, in addition to those where it is bound already.
+  /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
   ///
-  /// Nothing is withdrawn elsewhere, and this binding stays when the object is attached elsewhere. What was bound in
-  /// the given contexts under the same key is replaced.
+  /// These bindings stay when the object is attached elsewhere. Bindings that already exist in the given contexts under
+  /// the key are replaced.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
@@ -42,7 +42,7 @@ extension UDIObject {
   ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance; a value cannot be held weakly.
+  /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
@@ -55,15 +55,15 @@ extension UDIObject {
     }
   }
 
-  /// Withdraws what this object bound under a key, in all contexts.
+  /// Withdraws the bindings that this object has made under a key, in all contexts.
   ///
-  /// What somebody else has bound under the key since then stays, for example what a successor of this object has
-  /// bound. So this is safe in a `deinit`.
+  /// If somebody else, for example a successor of this object, has since bound under the key, that binding stays. So
+  /// this is safe in a `deinit`.
   ///
   /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
-  ///   - name: The dependency's name, if it has one.
-  /// - Returns: Whether there was something to withdraw.
+  ///   - type: The type that the instance is bound under.
+  ///   - name: The name that the instance is bound under, if any.
+  /// - Returns: Whether any binding was withdrawn.
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level whose answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {

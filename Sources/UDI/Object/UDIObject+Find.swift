@@ -1,13 +1,13 @@
 /// Finding contexts by their tags, from an object.
 extension UDIObject {
-  /// Returns the first context with a tag below the object's effective context, breadth-first.
+  /// Returns the first context below the object's effective context that has a tag, in breadth-first order.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The context, or nil if there is none with this tag.
-  /// - Complexity: O(contexts below). Lookups of dependencies do not use it.
+  /// - Returns: The context, or nil if no context below has this tag.
+  /// - Complexity: O(contexts below). Lookups of dependencies do not use this method.
   public func descendant(tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
     descendant(tag, "descendant", CallSite(fileID, line))
   }
@@ -18,7 +18,7 @@ extension UDIObject {
   ///   - tag: The tag to look for.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The context, or nil if there is none with this tag.
+  /// - Returns: The context, or nil if no context below has this tag.
   /// - Complexity: O(contexts below).
   public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
     descendant(tag, "find", CallSite(fileID, line))

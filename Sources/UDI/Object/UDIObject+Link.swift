@@ -1,15 +1,17 @@
-/// Verbs that link on behalf of an object: from its effective context. Each has two overloads, see
-/// `UDIContext+Bind.swift`. Two forms of `require` infer the type from where the result is used; one of them is
-/// disfavoured, see `UDIContext+Link.swift`.
+/// Verbs with which an object links from its effective context. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Two forms of `require` infer the type from the place where the result is used; one of them is disfavoured, see
+/// `UDIContext+Link.swift`.
 extension UDIObject {
-  /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type says what is looked up.
+  /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type determines which dependency
+  /// is looked up.
   ///
-  /// Prefer this form to the one with `&`. That one holds exclusive access to the property during the whole call, so
-  /// anything that touches the property meanwhile stops the process: the `deinit` of its old value, for example.
+  /// Prefer this form to `link(&clock)`, which holds exclusive access to the property during the whole call. Any code
+  /// that uses the property in the meantime then stops the process, for example the `deinit` of the property's old
+  /// value.
   ///
   /// - Parameters:
-  ///   - property: An optional property of the object. It is set to what the lookup finds, or to nil.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - property: An optional property of the object. It is set to the dependency, or to nil if there is none.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -26,12 +28,12 @@ extension UDIObject {
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
   ///
-  /// This form is for actors, which cannot form the key path, and for local variables. Everywhere else, prefer
-  /// `link(\.clock)`, whose documentation says why.
+  /// This form is for local variables, and for actors, in which the key path cannot be formed. Everywhere else, prefer
+  /// `link(\.clock)`, whose documentation gives the reason.
   ///
   /// - Parameters:
-  ///   - property: Set to what the lookup finds, or to nil, but only after the lookup is over.
-  ///   - name: The name the dependency is registered under, if any.
+  ///   - property: Set to the dependency, or to nil if there is none, after the lookup is over.
+  ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -47,7 +49,7 @@ extension UDIObject {
     return property != nil
   }
 
-  /// Looks up a dependency for immediate use: `linkInLine((any Clock).self)?.now`. Nothing is kept.
+  /// Looks up a dependency for immediate use, and keeps nothing: `linkInLine((any Clock).self)?.now`.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -55,7 +57,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, whether it is bound, kept or made now; nil if there is nothing.
+  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func linkInLine<Dependency: Sendable>(
@@ -65,7 +67,7 @@ extension UDIObject {
     lookUp(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there.
+  /// Looks up a dependency, and throws if there is none.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -73,8 +75,8 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
@@ -84,16 +86,16 @@ extension UDIObject {
     try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, and infers its type from where the result is used:
-  /// `editor = try Editor(store: require())`.
+  /// Looks up a dependency, and throws if there is none. The dependency's type is inferred from the place where the
+  /// result is used: `editor = try Editor(store: require())`.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @_disfavoredOverload
   @inlinable
@@ -103,16 +105,16 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency that must be there, for a place where an optional is expected. The type that is looked up is
-  /// the wrapped one.
+  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected;
+  /// it looks up the type that the optional wraps.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, whether it is bound, kept or made now.
-  /// - Throws: ``UDILinkError`` if there is none, or if it cannot be made; or the error that its factory throws.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``UDIContext/link(_:named:search:)``.
   @inlinable
   public func require<Dependency: Sendable>(
@@ -121,14 +123,15 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up every live dependency of a type, under any name.
+  /// Looks up all dependencies of a type, whatever their names.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; within a context, in the order of registration.
+  /// - Returns: The dependencies in search order, those of one context in the order of registration. Some may be made
+  ///   by this call.
   /// - Complexity: As for ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(
@@ -137,7 +140,7 @@ extension UDIObject {
     lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
   }
 
-  /// Looks up every live dependency of a type with one name; if the name is nil, those without a name.
+  /// Looks up all dependencies of a type that have a given name or, if the name is nil, that have none.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -145,7 +148,7 @@ extension UDIObject {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: What is bound, kept or made now, in search order; at most one from each context.
+  /// - Returns: The dependencies in search order, at most one from each context. Some may be made by this call.
   /// - Complexity: As for ``UDIContext/linkAll(_:search:)``.
   @inlinable
   public func linkAll<Dependency: Sendable>(

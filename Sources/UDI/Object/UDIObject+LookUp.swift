@@ -1,7 +1,7 @@
-/// From the typed verbs of objects to the untyped core.
+/// How the typed verbs of objects call the untyped core.
 ///
-/// All memory that is passed here is that of an optional in a verb, and is used only during the verb's call.
-/// `UDIContext+LookUp.swift` says why it can be written by code that does not know its type.
+/// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
+/// `UDIContext+LookUp.swift` says why code that does not know the optional's type can write to it.
 extension UDIObject {
   @inlinable
   @inline(__always)
@@ -20,7 +20,7 @@ extension UDIObject {
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {
-    // This keeps the old value alive until the write is over, because its `deinit` might touch the property.
+    // The old value is kept alive until the write is over, because its `deinit` might use the property.
     let old = self[keyPath: property]
     self[keyPath: property] = found
     withExtendedLifetime(old) {}
@@ -52,7 +52,7 @@ extension UDIObject {
 extension UDIAttachment {
   /// Looks up a dependency for the object.
   ///
-  /// - Parameter memory: Memory with an optional of the type, which is nil, and stays nil if nothing is found.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil, which stays if nothing is found.
   @inlinable
   @inline(__always)
   func find(
@@ -90,11 +90,11 @@ extension UDIAttachment {
     unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
   }
 
-  /// Looks up a dependency that must be there.
+  /// Looks up a dependency, and throws if there is none.
   ///
-  /// - Parameter memory: Memory with an optional of the type, which is nil. If this does not throw, it contains the
-  ///   dependency afterwards.
-  /// - Throws: `UDILinkError`, or what a factory throws.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
+  ///   it contains the dependency afterwards.
+  /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
@@ -114,15 +114,15 @@ extension UDIAttachment {
     return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
   }
 
-  /// Looks something up in the node of the attached context. The context is not retained: the attachment holds it, and
-  /// cannot let go of it while the lock is held.
+  /// Performs a lookup in the node of the attached context. The context is not retained: the attachment holds it, and
+  /// cannot release it while the lock is held.
   ///
-  /// This saves 150 of 505 instructions in the benchmark "object.linkInLine". A context that has providers is referred
-  /// to weakly, and an object with weak references is slow to retain.
+  /// This saves 150 of 505 instructions in the benchmark "object.linkInLine". Retaining would be slow, because there
+  /// are weak references to a context that has providers, and an object with weak references is slow to retain.
   ///
-  /// - Parameter attempt: The lookup. It runs no user code.
-  /// - Returns: The answer; also the context, if the answer is `provided`. The answer is `dead` if the object holds no
-  ///   context.
+  /// - Parameter attempt: The lookup. It must not run user code.
+  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `dead` if the object holds
+  ///   no context.
   @inline(__always)
   private func attempt(_ attempt: (Node) -> LookupAnswer) -> (LookupAnswer, UDIContext?) {
     lock.lock()
@@ -137,9 +137,9 @@ extension UDIAttachment {
     return (answer, context)
   }
 
-  /// Completes a lookup after an attempt that has not written what it found.
+  /// Finishes a lookup whose answer has not been written to the memory.
   ///
-  /// - Parameter context: The attached context, if there is an entry that has to make the instance.
+  /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
   @inline(never)
   private func finish(
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
@@ -155,7 +155,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Does the same for `require`.
+  /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   private func finishOrThrow(
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,

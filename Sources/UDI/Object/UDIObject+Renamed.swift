@@ -1,33 +1,33 @@
-/// These forms catch a `link` that was meant to be `linkInLine`. On objects, the verb that returns a dependency is
-/// `linkInLine`; `link` keeps it in a property.
+/// These forms catch a `link` that was meant to be `linkInLine`: on objects, `linkInLine` returns a dependency, while
+/// `link` keeps it in a property.
 extension UDIObject {
-  /// Unavailable: objects have `linkInLine`.
+  /// Unavailable: use `linkInLine` on objects.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> Dependency? { nil }
 
-  /// Unavailable: on objects, use `linkInLine`, which takes arguments, too.
+  /// Unavailable: use `linkInLine` on objects, with the same arguments.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: on objects, use `linkInLine`, which takes `fresh`, too.
+  /// Unavailable: use `linkInLine` on objects, also with `fresh`.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? { nil }
 
-  /// Unavailable: on objects, use `linkInLine`, which takes `fresh` and arguments, too.
+  /// Unavailable: use `linkInLine` on objects, also with `fresh` and the same arguments.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: on objects, use `linkInLine`, which takes a key, too.
+  /// Unavailable: use `linkInLine` on objects, with the same key.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil

@@ -1,4 +1,5 @@
-/// A class whose instances take part in the tree: they bind themselves, and link what they need.
+/// A class whose instances take part in the tree: they can be attached to a context, bind themselves, and link the
+/// dependencies that they need.
 ///
 /// ```swift
 /// final class Screen: UDIObject {
@@ -17,30 +18,32 @@
 /// `@MainActor UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
-/// An object strongly holds the context that it is attached to; a context never strongly holds what is bound in it. (If
-/// a provider made an object and its context owns the object, the object refers to that context weakly.) Every verb
-/// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it is
-/// attached to none.
+/// An object strongly holds the context that it is attached to; a context never strongly holds an object that is bound
+/// in it. (If a provider made the object, and its context owns the object, the object holds that context weakly.) Every
+/// verb works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it
+/// is attached to none.
 public protocol UDIObject: AnyObject {
-  /// The object's attachment. Store it in a constant that is made with the object:
-  /// `let _attachedContext = UDIAttachment()`. If the attachment is made later, for example because it is `lazy`, a
-  /// provider that makes the object might fail to attach it.
+  /// The object's attachment. Store it in a constant that is initialised with the object: `let _attachedContext =
+  /// UDIAttachment()`. If it is made later, for example because it is `lazy`, a provider that makes the object might
+  /// fail to attach it.
   var _attachedContext: UDIAttachment { get }
 
-  /// Called when the object has been attached to a context: here it links what it needs and binds what it offers.
+  /// Called when the object has been attached to a context. Here the object links the dependencies that it needs, and
+  /// binds those that it offers.
   ///
-  /// There is no default implementation, so that a subclass that wants its own hook cannot forget the `override`.
+  /// There is no default implementation, so that a subclass cannot forget the `override` on its own implementation.
   func didAttachContext()
 }
 
 extension UDIObject {
-  /// The context that the object is attached to; nil if it is attached to none, so that its verbs use ``AppContext``.
+  /// The context that the object is attached to; nil if there is none, so that the object's verbs use ``AppContext``.
   ///
-  /// Setting a context first withdraws what the object has bound with `bind`, then stores the context, and then calls
-  /// ``didAttachContext()``, even if it is the same context again. What the object has bound with `multiBind` stays.
-  /// Setting nil detaches the object: all bindings that it made are withdrawn, and the hook is not called.
+  /// Setting a context has three steps: the bindings that the object has made with `bind` are withdrawn, the context is
+  /// stored, and ``didAttachContext()`` is called, even if the context is the same as before. Bindings that the object
+  /// has made with `multiBind` stay. Setting nil detaches the object: all bindings that it has made are withdrawn, and
+  /// ``didAttachContext()`` is not called.
   ///
-  /// - Complexity: O(bindings withdrawn).
+  /// - Complexity: O(bindings that are withdrawn).
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
     set { attach(to: newValue, at: nil) }
@@ -48,9 +51,9 @@ extension UDIObject {
 
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
-  /// Keep the returned object, in a stored property for example: a context holds no object, and an object that nobody
-  /// holds is gone at once. A local constant holds it only until the constant is last used. To attach an object that
-  /// somebody holds already, use ``attach(to:fileID:line:)``.
+  /// Keep the returned object, for example in a stored property. A context does not hold objects, so an object that
+  /// nobody else holds is released at once. A local constant may hold it only until the constant's last use. To attach
+  /// an object that somebody holds already, use ``attach(to:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -68,15 +71,15 @@ extension UDIObject {
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Complexity: O(bindings withdrawn).
+  /// - Complexity: O(bindings that are withdrawn).
   public func attach(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) {
     attach(to: context, at: CallSite(fileID, line))
   }
 
-  /// Detaches the object, as setting ``attachedContext`` to nil does: all bindings that it made are withdrawn, and from
-  /// then on its verbs use ``AppContext``.
+  /// Detaches the object, like setting ``attachedContext`` to nil: all bindings that it has made are withdrawn, and
+  /// from then on its verbs use ``AppContext``.
   ///
-  /// - Complexity: O(bindings withdrawn).
+  /// - Complexity: O(bindings that are withdrawn).
   public func detach() { attach(to: nil, at: nil) }
 
   private func attach(to context: UDIContext?, at site: CallSite?) {
