@@ -1,12 +1,12 @@
-/// Owns a value on behalf of an actor: wherever the last reference to this object is released, the value is released on
-/// the actor.
+/// Owns a value on behalf of an actor: when the last reference to this object is released, on whatever thread, the
+/// value is released on the actor.
 ///
-/// Use this for a value that refers to objects that are not `Sendable`, if the value is held by a `Sendable` object,
-/// which may be released on any thread. If the actor never runs again, the value is never released. Do not release the
-/// last reference to this object while holding a lock.
+/// Use this in a `Sendable` object, which may be released on any thread, to hold a value that refers to objects that
+/// are not `Sendable`. If the actor never runs again, the value is never released. Do not release the last reference to
+/// this object while holding a lock.
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
-  // Unchecked: the value is used only on the actor. Whoever reads it makes sure of that.
+  // Unchecked: the value is used only on the actor. Code that reads it makes sure of this.
   private var content: Value?
   /// Nil if the value may be released anywhere.
   private let actor: (any Actor)?
@@ -21,14 +21,14 @@ final class ActorOwned<Value>: @unchecked Sendable {
   convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
 
   /// The value. Use it only on the actor.
-  // The content is not nil: only `deinit` and `empty` take it away, and then nobody is left who could ask for it.
+  // The content is not nil: only `deinit` and `empty` remove it, and nobody can ask for it after that.
   @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
     guard let actor, let content = content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
-    // The value is handed over, so that this thread never holds the last reference to it. The carrier is empty when it
-    // dies.
+    // The value is passed on, so that this thread never holds the last reference to it. When the carrier is released,
+    // it is empty.
     let carrier = ActorOwned(consume content, by: actor)
     Task.detached { await carrier.empty(on: actor) }
   }
@@ -38,8 +38,8 @@ final class ActorOwned<Value>: @unchecked Sendable {
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.
 ///
-/// The caller must hold no other reference to the value: otherwise the last one might be released elsewhere. So pass
-/// the value with `consume`. Do not call this function while holding a lock.
+/// The caller must hold no other reference to the value, because that might be the last one and be released elsewhere.
+/// So pass the value with `consume`. Do not call this while holding a lock.
 ///
 /// - Parameter value: The value, for example an object. It need not be `Sendable`.
 func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }

@@ -6,13 +6,13 @@
   import Musl
 #endif
 
-/// Threads wait at a gate until another thread opens it. A gate is opened once and stays open.
+/// A gate at which threads wait until another thread opens it. It is opened once and stays open.
 ///
-/// A gate uses the condition variable of the C library, because Swift's `Mutex`, which is inside `Lock`, has nothing
-/// that a thread could wait for.
+/// It uses the C library's condition variable, because threads cannot wait for a condition with Swift's `Mutex`, which
+/// `Lock` uses.
 @safe
 final class Gate: @unchecked Sendable {
-  // Unchecked: `mutex` guards everything that is mutable. Safe: the gate owns the memory that the pointers lead to.
+  // Unchecked: `mutex` guards all mutable properties. Safe: the gate owns the memory that the pointers refer to.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isOpen = false

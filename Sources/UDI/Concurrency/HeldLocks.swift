@@ -7,11 +7,11 @@
     import Musl
   #endif
 
-  /// How many of the library's locks each thread holds. With this, a test can check that no user code runs and no
-  /// user's object is released while a lock is held. It exists in debug builds only.
+  /// Counts the library's locks that each thread holds. With this, tests check that no user code runs and no user's
+  /// object is released while a lock is held. Only in debug builds.
   package enum HeldLocks {
-    // The key for thread-specific values is made once and never deleted. The values are numbers that are stored as
-    // pointers; they are never used as addresses.
+    // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers
+    // that are never used as addresses.
 
     private static let key: pthread_key_t = {
       var key: pthread_key_t = 0

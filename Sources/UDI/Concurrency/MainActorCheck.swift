@@ -3,8 +3,8 @@ import Dispatch
 /// Checks at run time whether code runs on the main actor.
 ///
 /// Code runs on the main actor if it runs on the main queue, which is the main actor's executor on all our platforms.
-/// The check recognises the main queue by a mark. Code on the process's first thread counts as well, even inside
-/// another queue's `sync`, because as long as the program uses its first thread, that thread belongs to the main queue.
+/// The check recognises the main queue by a mark. It also says yes for the process's first thread, even inside another
+/// queue's `sync`: as long as the program uses its first thread, that thread belongs to the main queue.
 ///
 /// Swift's own check stops the program instead of returning an answer. Both checks agree, with one exception. On Linux,
 /// a program with an asynchronous `main` gives up its first thread, and other threads serve the main queue from then
@@ -24,13 +24,13 @@ enum MainActorCheck {
   ///
   /// - Parameters:
   ///   - type: The type of the dependency.
-  ///   - place: Where it is used, for the message.
-  /// - Returns: True. If this is not the main actor, the program stops.
+  ///   - place: Where the dependency is used, for the message.
+  /// - Returns: True. If this is not the main actor, the program stops instead.
   @usableFromInline
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
     if isOnMainActor { return true }
     // The runtime makes the final decision, because it knows every way to be on the main actor. If this is not the main
-    // actor, the runtime stops the program, so we write the message first.
+    // actor, the runtime stops the program, so the message is written first.
     writeToStandardError(
       """
       \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the \

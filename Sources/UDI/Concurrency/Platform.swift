@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// A number that distinguishes this thread from all others that are running now.
+/// A number that distinguishes this thread from all other threads that are running now.
 func currentThread() -> UInt {
   #if canImport(Glibc)
     UInt(pthread_self())
@@ -24,8 +24,8 @@ var isFirstThread: Bool {
   #endif
 }
 
-/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow: call it only once in each
-/// thread.
+/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow, so call it only once in
+/// each thread.
 func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
   #if canImport(Darwin)
@@ -34,7 +34,7 @@ func currentStack() -> Range<UInt> {
     return UInt(size) < end ? end - UInt(size)..<end : unknown
   #else
     #if canImport(Musl)
-      // For the first thread, musl knows only how much of the stack has been used so far.
+      // For the first thread, musl knows only the part of the stack that has been used so far.
       if isFirstThread { return unknown }
     #endif
     var attributes = pthread_attr_t()
@@ -53,7 +53,7 @@ func writeToStandardError(_ line: String) {
   var bytes = Array((line + "\n").utf8)[...]
   while !bytes.isEmpty {
     let written = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
-    // If standard error is closed, there is nobody to tell.
+    // If standard error is closed, the message cannot be written anywhere.
     guard written > 0 else { return }
     bytes = bytes.dropFirst(written)
   }
@@ -66,7 +66,7 @@ func writeToStandardError(_ line: String) {
 ///
 /// - Parameters:
 ///   - byteCount: The number of bytes.
-///   - alignment: The alignment of what will be stored in the memory, in bytes: a power of two.
+///   - alignment: The alignment in bytes, a power of two.
 @inline(__always)
 func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
   // `malloc` aligns to at least two words on all our platforms.

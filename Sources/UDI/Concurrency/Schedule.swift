@@ -1,5 +1,4 @@
-/// Points in the library where a test can step in to decide what happens at that moment. They exist in debug builds
-/// only.
+/// Points in the library at which a test can run code of its own. They exist only in debug builds.
 ///
 /// ```swift
 /// Schedule.following({ point in if point == .somePoint { doSomethingElse() } }) { context.link(Service.self) }
@@ -8,16 +7,16 @@
 /// A test's hook belongs to its task, or to its thread if there is no task, so tests that run at the same time do not
 /// affect one another. In release builds there are no hooks, and a point compiles to nothing.
 package enum Schedule {
-  /// A point that a thread can reach. No lock is held there unless the case says so.
+  /// A point that a thread can reach. The thread holds no lock there unless the case says so.
   package enum Point: Sendable {
-    /// The library has loaded an object's weak reference, only to see whether the object is alive. The tree lock is
-    /// held, so a hook must not use the tree. The hook may release all other references to the object; then the library
-    /// holds the last one.
+    /// The library has loaded an object from a weak reference, only to check whether the object is alive. The tree lock
+    /// is held, so a hook must not use the tree. A hook may release all other references to the object, so that the
+    /// library holds the last one.
     case loadedToLook
     /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or
-    /// the task waits for another task, which is making an instance.
+    /// the task is about to wait for another task, which is making an instance.
     case waits
-    /// A lookup upwards goes on from a context to its parent. Both contexts' locks are held.
+    /// A lookup upwards is moving on from a context to its parent. The locks of both contexts are held.
     case climbing
   }
 
@@ -40,7 +39,7 @@ package enum Schedule {
     }
   #endif
 
-  /// Records that this thread has reached a point.
+  /// Calls the hook, if there is one, because this thread has reached a point.
   @inline(__always)
   static func reached(_ point: Point) {
     #if DEBUG

@@ -1,13 +1,13 @@
-/// A reference that does not keep its object alive, and costs no more than a plain pointer.
+/// A reference that does not keep its object alive, and is as cheap as a pointer.
 ///
-/// The tree's own edges are references of this kind. If they were counted, retaining and releasing would be most of the
-/// work of a lookup, and a count could reach zero under a lock, which the library must never allow. These references
-/// are valid because of what the locks guard (`Tree.swift`): before a `Binding` or a `UDIAttachment` is freed, it is
-/// removed, under the locks, from everything that refers to it in this way. So if a reference is guarded by a lock and
-/// is read under that lock, its object lives at least until the lock is given back. The compiler cannot check this
-/// rule, but every use follows it, which is why the type is marked safe.
+/// The references inside the tree are of this kind. If they were counted, retaining and releasing would be most of the
+/// work of a lookup, and a count could reach zero under a lock, which must never happen.
 ///
-/// Keys need no lock: `HeldKey` retains keys with a name, and keys without a name are never freed.
+/// The type is marked safe, because these references are valid by a rule that all code follows, although the compiler
+/// cannot check it. Before a `Binding` or a `UDIAttachment` is freed, every such reference to it is removed, under the
+/// lock that guards the reference (see `Tree.swift`). So if a reference is read under the lock that guards it, its
+/// object lives at least until the lock is given back. References to keys need no lock: `HeldKey` retains keys with a
+/// name, and keys without a name are never freed.
 @usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Hashable {
@@ -16,7 +16,7 @@ struct Unretained<Object: AnyObject>: Hashable {
   @inline(__always)
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
-  /// Recreates a reference from the address of an object that is alive.
+  /// Makes a reference from the address of an object that is alive.
   @inline(__always)
   @unsafe init(address: UInt) {
     unsafe reference = .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
@@ -26,16 +26,16 @@ struct Unretained<Object: AnyObject>: Hashable {
   @inline(__always)
   var object: Object { unsafe reference.takeUnretainedValue() }
 
-  /// Reads the object without retaining it. This is for the hot path.
+  /// Reads the object without retaining it, for the hot path.
   @inline(__always)
   func read<Result>(_ body: (Object) throws -> Result) rethrows -> Result {
     try unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
-  /// Retains the object. `release` has to balance this.
+  /// Retains the object. Every call must be balanced by one of `release`.
   func retain() { unsafe _ = reference.retain() }
 
-  /// Releases the object once, to balance `retain`.
+  /// Releases the object, to balance a call of `retain`.
   func release() { unsafe reference.release() }
 
   /// The object's address, which distinguishes it from other objects.
@@ -47,8 +47,8 @@ struct Unretained<Object: AnyObject>: Hashable {
   @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(address) }
 
-  /// The address, without the bits that are zero in all addresses of objects. This is enough for tables that spread
-  /// hashes themselves.
+  /// The address, without the low bits that are zero in every object's address. Tables that spread hashes themselves
+  /// need no more.
   @usableFromInline var hashValue: Int { Int(bitPattern: address >> 4) }
 }
 

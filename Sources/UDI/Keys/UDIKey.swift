@@ -1,4 +1,5 @@
-/// What a dependency is registered and looked up under: a type and, if there are several of that type, a name.
+/// The type under which a dependency is registered and looked up and, if there are several dependencies of that type, a
+/// name.
 ///
 /// If a dependency is looked up in many places, declare a key. Then the type and the name are written only once, and
 /// callers write `context.link(.service)`.
@@ -12,27 +13,28 @@
 ///
 /// `link`, `linkInLine`, `require` and `unregister` take keys.
 ///
-/// Two keys are the same exactly if their names are the same and `String(reflecting:)` spells their types in the same
-/// way. So types of the same name have different keys if they are in different modules, nested in different types, or
-/// private to different files, or if their generic arguments differ. For private and local types, the spelling is
-/// reliable only within one process; another process may spell them differently. `Sendable` and other marker protocols
-/// leave no trace at run time: `any P` and `any P & Sendable` are the same key.
-/// If a module is linked into two images of a process, each image has protocols of its own. They are different keys,
-/// although they are spelt in the same way.
+/// Two keys are the same exactly if their names are the same and `String(reflecting:)` returns the same text for their
+/// types. So types of the same name have different keys if they are in different modules, nested in different types,
+/// private to different files, or have different generic arguments. For private and local types, the text is reliable
+/// only within one process: it may differ in another process. Marker protocols such as `Sendable` leave no trace at run
+/// time, so `any P` and `any P & Sendable` are the same key.
+///
+/// If a module is linked into two images of a process, each image has its own protocols. These make different keys,
+/// although their texts are equal.
 public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?
 
-  /// Makes the key of a dependency; this is possible anywhere, without a context.
+  /// Makes the key of a dependency. This needs no context.
   ///
   /// - Parameters:
-  ///   - type: The type the dependency is registered under, normally `(any SomeProtocol).self`.
-  ///   - name: Tells dependencies of that type apart.
+  ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
+  ///   - name: Distinguishes several dependencies of this type.
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
     self.name = name
   }
 
-  /// The type as `String(reflecting:)` spells it, for example `Shop.Cart`.
+  /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`.
   public var typeName: String { TypeIdentity.of(Dependency.self).text }
 }
 

@@ -1,6 +1,6 @@
-/// A name that tells dependencies of one type apart.
+/// A name that distinguishes several dependencies of one type.
 ///
-/// Any hashable value can be a name, and a literal is one:
+/// Any hashable value can be a name, and a literal can be used as a name:
 ///
 /// ```swift
 /// extension UDIName {
@@ -11,30 +11,32 @@
 /// context.bind(disk, as: (any Storage).self, named: "disk \(number)")
 /// ```
 ///
-/// Names compare by type and value: `UDIName(1)` and `UDIName("1")` are two names. A dependency with a name and one
-/// without are different dependencies; no lookup falls back from one to the other.
+/// Two names are the same if their values are equal and of the same type: `UDIName(1)` and `UDIName("1")` are two
+/// names. A lookup with a name finds only dependencies with that name, and a lookup without a name finds only
+/// dependencies without one.
 ///
-/// A name is hashed once, when it is made. On a hot path, keep the name, like `backup` above.
+/// A name is hashed once, when it is made. In code that must be fast, keep the name, like `backup` above.
 public struct UDIName: Hashable, Sendable {
   private enum Value: Equatable, Sendable {
-    /// Strings are by far the most frequent values, and need neither a dynamic cast nor memory of their own. They are
-    /// stored as native strings, so that comparing them never calls a subclass of `NSString`.
+    /// Strings have a case of their own because they are by far the most frequent values: they need no dynamic cast and
+    /// no memory of their own. They are stored as native strings, so that comparing them never calls a subclass of
+    /// `NSString`.
     case text(String)
     case other(NameBox)
-    /// A value that belongs to the main actor.
+    /// The value belongs to the main actor.
     case token(NameToken)
   }
 
   private let value: Value
-  /// The hash of `value`. It is computed once, because computing it on the hot path would call user code there.
+  /// The hash of `value`, computed when the name is made, so that lookups do not call user code to compute it.
   let digest: Int
 
   private init(text: String) {
     var text = text
     text.makeContiguousUTF8()
     value = .text(text)
-    // This is the hash of the text alone. The hash of `value` would include the enum case. This saves 62 of the 781
-    // instructions of the benchmark "link by name, a literal".
+    // This hashes only the text. Hashing `value` would include the enum case. This saves 62 of the 781 instructions of
+    // the benchmark "link by name, a literal".
     digest = text.hashValue
   }
 
@@ -50,10 +52,10 @@ public struct UDIName: Hashable, Sendable {
 
   /// Makes a name from any value.
   ///
-  /// A value that is not equal to itself, such as NaN, makes a new name each time. Such a name is equal only to its own
+  /// A value that is not equal to itself, such as NaN, makes a new name each time. Such a name equals only its own
   /// copies.
   ///
-  /// - Parameter value: What the name stands for; equal values of one type make the same name.
+  /// - Parameter value: The value of the name. Equal values of one type make the same name.
   public init<Wrapped: Hashable & Sendable>(_ value: Wrapped) {
     if let text = value as? String {
       self.init(text: text)
@@ -64,16 +66,16 @@ public struct UDIName: Hashable, Sendable {
 
   /// Makes a name from a value that belongs to the main actor, or whose `Hashable` conformance does.
   ///
-  /// In a module whose default isolation is the main actor, for example, the conformance of every enum belongs to the
-  /// main actor. The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name
+  /// For example, in a module whose default isolation is the main actor, every enum's conformance belongs to the main
+  /// actor. The value's `==`, `hash(into:)` and `description` are called only while names are made, so the name itself
   /// may be used anywhere. The value is released on the main actor.
   ///
-  /// The compiler chooses the initialiser by the static type of the value. It chooses this one if it does not know the
-  /// type to be `Sendable`, for example in a generic function. A name that this initialiser made never equals a name
-  /// that the other one made, unless the values are strings or `Int`s.
+  /// The compiler chooses between the initialisers by the static type of the value. It chooses this one if it does not
+  /// know that the type is `Sendable`, for example in a generic function. Names from the two initialisers are never
+  /// equal, unless the values are strings or `Int`s.
   ///
-  /// - Parameter value: What the name stands for; equal values of one type make the same name. As with the keys of a
-  ///   dictionary, what `==` and `hash(into:)` depend on must not change afterwards.
+  /// - Parameter value: The value of the name. Equal values of one type make the same name. As with a dictionary's key,
+  ///   the parts of the value that `==` and `hash(into:)` use must not change afterwards.
   @preconcurrency @MainActor
   public init<Wrapped: Hashable>(_ value: Wrapped) {
     Reach.mainActor.assertIsolation(Wrapped.self)
@@ -86,13 +88,13 @@ public struct UDIName: Hashable, Sendable {
     }
   }
 
-  /// Whether both are the same name: equal values of one type.
+  /// Whether both are the same name: their values are equal and of the same type.
   public static func == (left: UDIName, right: UDIName) -> Bool {
     left.digest == right.digest && left.value == right.value
   }
 
-  /// Whether both are the same name, as far as this is known without calling the user's `==`. False can also mean that
-  /// only `==` could tell.
+  /// Whether both names are certainly the same. This never calls the user's `==`, so it can be false although the names
+  /// are the same.
   @inline(__always)
   func isSurely(_ other: UDIName) -> Bool {
     switch (value, other.value) {
@@ -103,21 +105,21 @@ public struct UDIName: Hashable, Sendable {
     }
   }
 
-  /// Feeds the value's hash, which was computed when the name was made, to a hasher.
+  /// Hashes the stored hash of the value.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(digest)
   }
 }
 
 extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
-  /// Makes a name from a string literal, with interpolations or without: the same as `UDIName` of that `String`.
+  /// Makes a name from a string literal, with or without interpolations. It equals a `UDIName` of the same `String`.
   ///
   /// - Parameter value: The text.
   public init(stringLiteral value: String) {
     self.init(text: value)
   }
 
-  /// Makes a name from an integer literal, the same as `UDIName` of that `Int`.
+  /// Makes a name from an integer literal. It equals a `UDIName` of the same `Int`.
   ///
   /// - Parameter value: The number.
   public init(integerLiteral value: Int) {
@@ -125,12 +127,12 @@ extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral
   }
 }
 
-// These are deprecated rather than unavailable: the compiler ignores unavailable overloads if another one fits, and so
-// an optional would become a name without a warning. `.ci/refused` checks this.
+// These are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
+// An optional would then become a name without a warning. `.ci/refused` checks this.
 extension UDIName {
   /// Deprecated: a name must not be made from an optional.
   ///
-  /// - Parameter value: The value to unwrap first.
+  /// - Parameter value: The value to unwrap.
   @available(
     *, deprecated,
     message: "unwrap it first: nil would be a name, too. With `named: value.map { UDIName($0) }`, nil means no name"
@@ -141,7 +143,7 @@ extension UDIName {
 
   /// Deprecated: a name must not be made from an optional.
   ///
-  /// - Parameter value: The value to unwrap first.
+  /// - Parameter value: The value to unwrap.
   @available(
     *, deprecated,
     message: "unwrap it first: nil would be a name, too. With `named: value.map { UDIName($0) }`, nil means no name"
@@ -151,14 +153,14 @@ extension UDIName {
     self.init(anythingOfMainActor: value)
   }
 
-  // In these generic initialisers, the compiler does not know that the value is an optional. So here `self.init` is the
-  // initialiser for all values, and not the deprecated one again.
+  // These initialisers are generic, so they do not know that the value is an optional. So `self.init` is the
+  // initialiser for all values here, rather than the deprecated one again.
   private init<Value: Hashable & Sendable>(anything value: Value) { self.init(value) }
   @MainActor private init<Value: Hashable>(anythingOfMainActor value: Value) { self.init(value) }
 }
 
 extension UDIName: CustomStringConvertible {
-  /// The name as it appears in messages: strings in quotes, other values as they describe themselves.
+  /// The name as messages show it: strings in quotes, other values by their descriptions.
   public var description: String {
     switch value {
     case .text(let text): "\"\(oneLine(text))\""
@@ -168,17 +170,17 @@ extension UDIName: CustomStringConvertible {
   }
 }
 
-/// The value of a name that is not a string. It is stored behind a reference to keep `UDIName` small, because most
-/// lookups pass no name.
+/// The value of a name that is not a string. It is behind a reference to keep `UDIName` small, because most lookups
+/// pass no name.
 final class NameBox: Hashable, @unchecked Sendable {
-  // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` does, the comment there
-  // says why this is safe.
+  // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` refers to it, the
+  // comment there says why this is safe.
   private let value: AnyHashable
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }
 
   static func == (left: NameBox, right: NameBox) -> Bool {
-    // A name is equal to itself, even if its value is not: NaN, for example.
+    // The first check makes a name equal to itself, even if its value is not, as with NaN.
     if left === right { return true }
     // With `AnyHashable` alone, 1 and 1.0 would be equal.
     return type(of: left.value.base) == type(of: right.value.base) && left.value == right.value
@@ -186,6 +188,6 @@ final class NameBox: Hashable, @unchecked Sendable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
-  /// The value as it describes itself, in one line.
+  /// The value's description, in one line.
   var description: String { oneLine(String(describing: value.base)) }
 }

@@ -1,4 +1,5 @@
-/// A dictionary that holds its values weakly: it contains a value as long as something else keeps the object alive.
+/// A dictionary that holds its values weakly: it contains a value as long as something else keeps the value's object
+/// alive.
 ///
 /// ```swift
 /// var players = WeakValueDictionary<String, any Player>()
@@ -8,34 +9,35 @@
 /// players["ann"]              // nil
 /// ```
 ///
-/// `Value` is a class or a protocol type; the stored values must be class instances. The dictionary is a value type
-/// like `Dictionary`: copies share storage until one of them changes.
+/// `Value` is a class or a protocol type, and the stored values must be class instances. Like `Dictionary`, this is a
+/// value type: copies share their storage until one of them changes.
 ///
-/// Reading never returns a dead value. The entries of dead objects are dropped by later changes: each change of a
-/// dictionary with more than 32 entries checks the next eight of them in turn, and goes on as long as it finds dead
-/// ones. So a dead entry is dropped before there have been as many changes as there are entries. If more than half of
-/// the entries are dead, the next change almost certainly drops many: it drops none only if the eight entries that it
-/// checks first are all alive, in at most one case out of 256. ``removeDeadValues()`` drops all dead entries at once.
+/// Reading never returns a value whose object has been released. The entry of such a value is dead. It is dropped by a
+/// later change: each change of a dictionary with more than 32 entries checks the next eight entries, and goes on as
+/// long as it finds dead ones. So a dead entry is dropped after at most as many changes as there are entries. If more
+/// than half of the entries are dead, the next change very probably drops many: it drops none only if the first eight
+/// entries that it checks are all alive, which happens in at most one case out of 256. ``removeDeadValues()`` drops all
+/// dead entries at once.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
 public struct WeakValueDictionary<Key: Hashable, Value> {
   private var storage: Storage?
-  /// The bucket after which the next change begins to look for dead entries.
+  /// The last bucket that was checked for a dead entry. The next change goes on after it.
   private var cursor = 0
 
   /// Makes an empty dictionary.
   public init() {}
 
-  /// The entries, shared by copies of the dictionary until one of them changes.
+  /// The entries. Copies of the dictionary share them until one of the copies changes.
   @safe
   private final class Storage {
     // The table, stored as the pointer that it consists of. The compiler does not specialise a `deinit`. If this
-    // property were a table, the `deinit` would have to find out at run time how to release a table, even an empty one,
+    // property were a table, the `deinit` would have to find out at run time how to release it, even if it is empty,
     // and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
     //
-    // Exclusivity is unchecked because the memory is reached only through a dictionary, and exclusive access to the
-    // dictionary is already checked or known. With the check, the benchmarks that bind would take 11 % longer.
+    // Accesses are not checked for overlaps: the memory is reached only through a dictionary, and exclusive access to
+    // the dictionary is ensured already. With the check, the benchmarks that bind would take 11 % longer.
     @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
 
     init(_ table: consuming CompactTable<Pair>) {
@@ -50,8 +52,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // This does not use `tablePointer`: taking a mutable pointer counts as a modification, and several threads may
-      // read at the same time.
+      // Not `tablePointer`, because taking a mutable pointer counts as a modification, while several threads may read
+      // at the same time.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -60,9 +62,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       unsafeMutableAddress { unsafe tablePointer }
     }
 
-    /// A table has a single property, of the same type as `memory`, so both have the same layout. `memory` is a stored
-    /// property that no subclass or observer can override, so its address is valid as long as the object that contains
-    /// it lives. Whoever uses the table holds this object.
+    /// `memory` as a table. Both have the same layout, because a table has a single property, of the same type. The
+    /// address of `memory` is valid as long as this object lives, because `memory` is a stored property that no
+    /// subclass or observer can override. Whoever uses the table holds this object.
     @inline(__always)
     private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
       unsafe withUnsafeMutablePointer(to: &memory) {
@@ -75,13 +77,13 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let key: Key
     var entry: WeakEntry
 
-    /// The table itself spreads the hashes, so a key's `hashValue` may be simple and fast to compute, unless somebody
-    /// could choose keys that collide.
+    /// The table itself spreads the hashes. So a key's `hashValue` may be simple and fast to compute, unless somebody
+    /// could choose keys with the aim that they collide.
     @inline(__always)
     static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
   }
 
-  /// The storage. If a copy of the dictionary shares it, the dictionary first gets a storage of its own.
+  /// The storage, for a change. If copies of the dictionary share it, this dictionary first gets a copy of its own.
   private var uniqueStorage: Storage {
     @inline(__always)
     mutating get {
@@ -98,10 +100,10 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 extension WeakValueDictionary {
   /// Accesses the live value for `key`; nil if there is none.
   ///
-  /// Setting a value replaces the present one; setting nil removes it.
+  /// Setting a value replaces the previous one; setting nil removes it.
   ///
   /// - Parameter key: The key to look up.
-  /// - Precondition: A value that you set is a class instance.
+  /// - Precondition: A new value is a class instance.
   /// - Complexity: O(1) on average.
   public subscript(key: Key) -> Value? {
     get { entry(forKey: key)?.load(as: Value.self) }
@@ -112,7 +114,7 @@ extension WeakValueDictionary {
 
   /// The number of live values.
   ///
-  /// - Complexity: O(n) in the entries held: each of them is checked.
+  /// - Complexity: O(entries), because each entry is checked.
   public var count: Int {
     var count = 0
     storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
@@ -121,10 +123,10 @@ extension WeakValueDictionary {
 
   /// Whether the dictionary has no live value.
   ///
-  /// - Complexity: O(1) if the first entry is alive, O(n) if all are dead.
+  /// - Complexity: O(1) if the first entry is alive, O(entries) if all are dead.
   public var isEmpty: Bool { !contains { _ in true } }
 
-  /// The number of entries held, including dead ones that have not been dropped yet.
+  /// The number of entries, including dead ones that have not been dropped yet.
   var heldCount: Int { storage?.table.count ?? 0 }
 
   func entry(forKey key: Key) -> WeakEntry? {
@@ -132,15 +134,14 @@ extension WeakValueDictionary {
     return storage.table.find(key)?.element.entry
   }
 
-  /// Releases all entries. This code is compiled for the actual types, unlike the `deinit` of the storage, which the
-  /// compiler does not specialise. Without it, the benchmark "make a scope, bind 3, link 5, end it" would take 7 %
-  /// longer.
+  /// Releases all entries. Unlike the storage's `deinit`, which the compiler does not specialise, this code is compiled
+  /// for the actual types. Without it, the benchmark "make a scope, bind 3, link 5, end it" would take 7 % longer.
   mutating func releaseEntries() {
     if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
     storage = nil
   }
 
-  /// Calls `body` for every entry, dead ones included. `body` must not change the dictionary.
+  /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) {
     storage?.table.forEach { body($0.entry) }
   }
@@ -153,15 +154,14 @@ extension WeakValueDictionary {
   ///
   /// - Parameters:
   ///   - value: A class instance. The dictionary does not keep it alive.
-  ///   - key: The key. A value that is already there is replaced.
-  /// - Returns: The live value that was replaced, or nil.
+  ///   - key: The key. If there is a value for the key already, it is replaced.
+  /// - Returns: The live value that was replaced, or nil if there was none.
   /// - Precondition: `value` is a class instance.
   /// - Complexity: Amortised O(1) on average.
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      // This is not a precondition: release builds would stop without the message, and `-Ounchecked` builds would not
-      // stop.
+      // Not a precondition: its message would be missing in release builds, and `-Ounchecked` builds would not stop.
       fatalError(
         "A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type, and values cannot be "
           + "held weakly.")
@@ -175,7 +175,7 @@ extension WeakValueDictionary {
   /// Removes the value for a key.
   ///
   /// - Parameter key: The key.
-  /// - Returns: The live value that was removed, or nil.
+  /// - Returns: The live value that was removed, or nil if there was none.
   /// - Complexity: Amortised O(1) on average.
   @discardableResult
   public mutating func removeValue(forKey key: Key) -> Value? {
@@ -187,9 +187,9 @@ extension WeakValueDictionary {
   /// Removes all entries.
   public mutating func removeAll() { storage = nil }
 
-  /// Drops every entry whose object is dead.
+  /// Drops all dead entries.
   ///
-  /// - Complexity: O(n) in the entries held.
+  /// - Complexity: O(entries).
   public mutating func removeDeadValues() {
     guard storage != nil else { return }
     let storage = uniqueStorage
@@ -198,10 +198,10 @@ extension WeakValueDictionary {
     for key in dead { storage.table.remove(key) }
   }
 
-  /// Stores an entry and returns the entry that it replaces. This does not look for dead entries: see
+  /// Stores an entry, and returns the one that it replaces. This does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
   ///
-  /// - Parameter initialCapacity: The number of entries for which an empty dictionary makes room.
+  /// - Parameter initialCapacity: The number of entries for which an empty dictionary allocates memory.
   mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
     let storage = uniqueStorage
     guard let found = storage.table.find(key) else {
@@ -215,26 +215,26 @@ extension WeakValueDictionary {
 
   /// Removes an entry and returns it. This does not look for dead entries.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
-    // If there is no such entry, a shared storage is not copied.
+    // If there is no such entry, a shared storage need not be copied.
     guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
     return uniqueStorage.table.remove(key)?.entry
   }
 
-  /// Dictionaries up to this size never look for dead entries. So up to this many dead entries can stay for ever.
+  /// Dictionaries of up to this size never look for dead entries, so they may keep dead entries for ever.
   private static var smallCount: Int { 32 }
-  /// Once a dead entry was found, the search ends after this many live entries in a row.
+  /// After a dead entry has been found, the search ends at this many live entries in a row.
   private static var patience: Int { 8 }
 
-  /// Whether a change should be followed by a call of `deadEntriesInTurn(looks:keep:)`.
+  /// Whether `deadEntriesInTurn(looks:keep:)` should be called after a change.
   var looksForDeadEntries: Bool { heldCount > Self.smallCount }
 
-  /// Checks the next entries in turn, and goes on as long as it finds dead ones. Call this after each change.
+  /// Checks the next entries, and goes on as long as it finds dead ones. Call this after each change.
   ///
   /// - Parameters:
-  ///   - looks: How many live entries end the search if it has found no dead entry before.
-  ///   - keep: Receives each object that is alive, and its entry. The reference that it receives might be the last one
-  ///     by now, so it must not be released under a lock.
-  /// - Returns: The dead entries, with their keys. They are still in the dictionary.
+  ///   - looks: If no dead entry is found, the number of live entries after which the search ends.
+  ///   - keep: Called with each object that is alive, and its entry. This reference might have become the last one, so
+  ///     it must not be released under a lock.
+  /// - Returns: The dead entries with their keys. They are still in the dictionary.
   mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
     let storage = uniqueStorage
     let capacity = storage.table.capacity
@@ -268,7 +268,7 @@ extension WeakValueDictionary {
 // MARK: - Iterating and making
 
 extension WeakValueDictionary: Sequence {
-  /// Iterates over the live pairs, in no particular order. Each value is held strongly by whoever receives it.
+  /// Iterates over the live pairs, in no particular order. The caller holds each returned value strongly.
   public struct Iterator: IteratorProtocol {
     fileprivate let dictionary: WeakValueDictionary
     fileprivate var bucket = 0
@@ -286,24 +286,24 @@ extension WeakValueDictionary: Sequence {
     }
   }
 
-  /// Makes an iterator over the pairs that are alive when it reaches them.
+  /// Makes an iterator. It returns the pairs that are alive when it reaches them.
   public func makeIterator() -> Iterator { Iterator(dictionary: self) }
 
   /// The keys of the live values.
   ///
-  /// - Complexity: O(n) in the entries held.
+  /// - Complexity: O(entries).
   public var keys: [Key] { map(\.key) }
 
-  /// The live values, held strongly by the array.
+  /// The live values. The array holds them strongly.
   ///
-  /// - Complexity: O(n) in the entries held.
+  /// - Complexity: O(entries).
   public var values: [Value] { map(\.value) }
 }
 
 extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
-  /// Makes a dictionary from a literal. If a key occurs twice, the last value counts.
+  /// Makes a dictionary from a literal. If a key occurs several times, the last value counts.
   ///
-  /// - Parameter elements: Keys and values. The dictionary does not keep the values alive.
+  /// - Parameter elements: The keys and values. The dictionary does not keep the values alive.
   public init(dictionaryLiteral elements: (Key, Value)...) {
     for (key, value) in elements { updateValue(value, forKey: key) }
   }
@@ -313,7 +313,7 @@ extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvert
   /// The live pairs in the format of a dictionary, in no particular order: `["ann": Game.Player]`, or `[:]` if there
   /// are none.
   ///
-  /// - Complexity: O(n) in the entries held.
+  /// - Complexity: O(entries).
   public var description: String {
     let pairs = map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
@@ -323,5 +323,5 @@ extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvert
   public var debugDescription: String { description }
 }
 
-// Unchecked: the storage is changed only while a single dictionary refers to it, and is read-only while it is shared.
+// Unchecked: a storage is changed only while a single dictionary refers to it; while several share it, it is only read.
 extension WeakValueDictionary: @unchecked Sendable where Key: Sendable, Value: Sendable {}

@@ -1,28 +1,28 @@
-/// The live objects that stand for users' values, one object for each value. The table holds the objects weakly, and an
-/// object removes itself from the table when it dies.
+/// A table of objects that represent users' values, one object for each value. The table holds the objects weakly, and
+/// an object removes itself from the table when it is released.
 ///
-/// Values are compared by the user's `==`, which must not run under the lock. So the objects with the same hash are
-/// copied under the lock and compared without it. If none of them stands for the value, a new object is added, unless
-/// another thread has meanwhile added one with the same hash: then the comparison starts again.
+/// Comparing values calls the user's `==`, which must not run under the lock. So the objects with the right hash are
+/// copied under the lock, and compared after it. If none of them represents the value, a new object is added. If
+/// another thread has added an object with the same hash in the meantime, the comparison is repeated first.
 final class InternTable<Object: AnyObject>: @unchecked Sendable {
   // Unchecked: `lock` guards the entries.
   private let lock = Lock()
   /// The objects, grouped by the hashes of their values.
   private var entries: [Int: [InternedObject]] = [:]
 
-  /// The object that stands for a value, if there is one.
+  /// Returns the object that represents a value, if there is one.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
-  ///   - isSame: Returns whether an object stands for the value. It may run user code.
+  ///   - isSame: Returns whether an object represents the value. It may run user code.
   func find(_ hash: Int, where isSame: (Object) -> Bool) -> Object? { candidates(hash).first(where: isSame) }
 
-  /// The object that stands for a value. It is made if there is none.
+  /// Finds or makes the object that represents a value.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
-  ///   - isSame: Returns whether an object stands for the value. It may run user code.
-  ///   - make: Makes the object. It receives all other objects with the same hash. It runs under the lock, so it must
+  ///   - isSame: Returns whether an object represents the value. It may run user code.
+  ///   - make: Makes the object. It is given all other objects with the same hash. It runs under the lock, so it must
   ///     not run user code.
   @inline(__always)
   func intern(_ hash: Int, where isSame: (Object) -> Bool, make: ([Object]) -> Object) -> Object {
@@ -41,7 +41,7 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
     }
   }
 
-  /// Removes a dying object.
+  /// Removes an object that is being released.
   func remove(_ object: Object, _ hash: Int) {
     lock.withLock {
       entries[hash]?.removeAll { $0.identity == ObjectIdentifier(object) }
@@ -49,11 +49,11 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
     }
   }
 
-  /// All live objects with a hash. The caller has to release them while it holds no lock.
+  /// All objects with a hash that still exist. The caller must hold no lock when it releases them.
   func candidates(_ hash: Int) -> [Object] { lock.withLock { live(hash) } }
 
   private func live(_ hash: Int) -> [Object] {
-    // All entries are for objects of this type.
+    // The cast is safe, because all entries are for objects of this type.
     (entries[hash] ?? []).compactMap { $0.object.map { unsafe unsafeDowncast($0, to: Object.self) } }
   }
 }

@@ -1,15 +1,15 @@
-/// Stands for the value of a name that was made on the main actor: there is one token for all equal values of one type.
+/// Represents the value of a name that was made on the main actor. There is one token for all equal values of one type.
 ///
-/// The value need not be `Sendable`, and its `==`, `hash(into:)` and `description` may belong to the main actor, but
-/// the name can be used anywhere. So these three are called only while a name is made. The token stores the hash and
-/// the description, and tokens are compared by identity.
+/// Such a name may be used anywhere, although its value need not be `Sendable`, and the value's `==`, `hash(into:)` and
+/// `description` may belong to the main actor. So these three are called only while a name is made. The token stores
+/// the hash and the description, and tokens are compared by identity.
 final class NameToken: Hashable, @unchecked Sendable {
-  // Unchecked: `box` is read only where names are made, which is on the main actor, and changed only by `deinit`, when
-  // nobody else has the token.
+  // Unchecked: `box` is read only while names are made, which happens on the main actor. It is changed only in
+  // `deinit`, when nobody else can reach the token.
 
   /// The value's hash.
   private let digest: Int
-  /// The value as it describes itself.
+  /// The value's description.
   let description: String
   private var box: NameBox?
 
@@ -26,12 +26,12 @@ final class NameToken: Hashable, @unchecked Sendable {
 
   static let table = InternTable<NameToken>()
 
-  /// The token of a value. Call this on the main actor, where the value may be compared and described.
+  /// Finds or makes the token of a value. Call this on the main actor, where the value may be compared and described.
   static func of(_ value: some Hashable) -> NameToken {
     let box = NameBox(value)
     let digest = box.hashValue
     if let found = table.find(digest, where: { $0.box == box }) { return found }
-    // The token is made before the table is locked, because making it asks the value for its description.
+    // The token is made before the table is locked, because making it calls the value's `description`.
     let new = NameToken(box, digest)
     return table.intern(digest, where: { $0.box == box }) { _ in new }
   }

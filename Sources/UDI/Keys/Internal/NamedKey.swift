@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A key with a name. There is one object for each type and name, and it lives as long as somebody holds it.
+/// A key with a name. There is one object for each pair of type and name, which lives as long as somebody holds it.
 final class NamedKey: KeyIdentity, @unchecked Sendable {
-  // Unchecked because its superclass is; it adds only constants that are `Sendable`.
+  // Unchecked, because its superclass is. This class adds only constants that are `Sendable`.
 
-  /// The type. It is not retained, because a `TypeIdentity` is never freed.
+  /// The type. The reference is unowned, because a `TypeIdentity` is never freed.
   let typeReference: Unretained<TypeIdentity>
   let givenName: UDIName
 
@@ -22,14 +22,14 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   }
 
   private static let table = InternTable<NamedKey>()
-  /// How many keys have, or had, an id that differs from their hash. Written under the lock of the table.
+  /// How often a key has been given an id that differs from its hash. Written under the table's lock.
   private static let collisions = Atomic<UInt64>(0)
 
-  /// Whether there might be a key whose id differs from its hash.
+  /// Whether any key may have an id that differs from its hash.
   @inline(__always)
   static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
 
-  /// The key of a type and a name. It is made if there is none.
+  /// Finds or makes the key of a type and a name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
     let hash = hashedID(type.id, name)
@@ -42,7 +42,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
     }
   }
 
-  /// The key of a type and a name. If this is nil, nothing is bound or registered under them anywhere.
+  /// Finds the key of a type and a name. If this is nil, nothing is bound or registered under them in any context.
   static func find(_ type: TypeIdentity, _ name: UDIName) -> NamedKey? {
     table.find(Int(truncatingIfNeeded: hashedID(type.id, name))) { $0.type === type && $0.name == name }
   }

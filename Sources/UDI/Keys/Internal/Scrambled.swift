@@ -1,17 +1,16 @@
-/// Spreads an integer over the high bits of a word (multiplicative hashing with the golden ratio: Knuth, The Art of
-/// Computer Programming, volume 3, section 6.4). Use this only for integers that nobody can choose so that they
-/// collide, such as addresses and counters.
+/// Spreads an integer over the high bits of a word by multiplicative hashing with the golden ratio (Knuth, The Art of
+/// Computer Programming, volume 3, section 6.4). Use this only for integers such as addresses and counters, which
+/// nobody can choose with the aim that they collide.
 @inline(__always)
 func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
   value &* highBits(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Spreads an id in the same way, for a table whose hashes are words. An id has 64 bits on every platform; a word may
-/// have fewer.
+/// Does the same for an id, and returns a word. An id has 64 bits on every platform; a word may have fewer.
 @inline(__always)
 func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word { highBits(scrambled(id)) }
 
-/// The high bits of an integer: as many as a word has.
+/// The high bits of an integer, as many as fit into a word.
 @inline(__always)
 private func highBits<Word: FixedWidthInteger & UnsignedInteger>(_ value: UInt64) -> Word {
   Word(truncatingIfNeeded: value >> UInt64(64 - Word.bitWidth))

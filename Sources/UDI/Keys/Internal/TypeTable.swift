@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A table from metatypes to tokens: a hash table with linear probing. It is read without a lock, and entries are added
-/// to it but never removed.
+/// A hash table with linear probing that maps metatypes to tokens. It is read without a lock. Entries are added but
+/// never removed.
 ///
-/// A writer holds `lock`. It stores the token in a bucket first, and then publishes the metatype there with a releasing
-/// store. A reader loads the metatype with an acquiring load, so it also sees the token. A table that has become too
-/// small is replaced by a copy of twice the size. The old table is never freed, because a reader might still be using
-/// it; all old tables together are smaller than the current one. So the memory of a table is always valid, which is why
-/// the type is marked safe.
+/// A writer holds `lock`. It first stores the token in a bucket, and then publishes the bucket by storing the metatype
+/// with releasing order. A reader loads the metatype with acquiring order, so it sees the token as well. When a table
+/// has become too small, a copy of twice the size replaces it. The old table is never freed, because a reader might
+/// still use it; all old tables together are smaller than the current one. So a table's memory is always valid, which
+/// is why the type is marked safe.
 @safe
 struct TypeTable {
   /// A bucket is empty while its `metatype` is 0.
@@ -17,7 +17,8 @@ struct TypeTable {
   }
 
   private let buckets: UnsafeMutablePointer<Bucket>
-  /// Shifting a hash right by this number gives an index: the bits of a word, minus log2 of the number of buckets.
+  /// A hash, shifted right by this number, is the index of a bucket. The number is the number of bits in a word, minus
+  /// log2 of the number of buckets.
   private let shift: UInt
 
   /// Allocates an empty table of 2^`bits` buckets.
@@ -29,11 +30,11 @@ struct TypeTable {
     shift = UInt(UInt.bitWidth) - bits
   }
 
-  /// The address of the buckets and the shift, in one word, so that both are read together. The address is aligned to
-  /// 64 bytes, so its lowest six bits are free for the shift.
+  /// The address of the buckets and the shift in one word, so that a reader gets both at once. The address is aligned
+  /// to 64 bytes, so its lowest six bits are free for the shift.
   private var packed: UInt { unsafe UInt(bitPattern: buckets) | shift }
 
-  /// - Parameter packed: What `packed` of a table returned.
+  /// - Parameter packed: A table's `packed`.
   @inline(__always)
   @unsafe private init(packed: UInt) {
     unsafe buckets = UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
@@ -42,7 +43,7 @@ struct TypeTable {
 
   @inline(__always) private var mask: Int { (1 &<< Int(truncatingIfNeeded: UInt(UInt.bitWidth) &- shift)) &- 1 }
 
-  /// The bucket of a metatype, or the empty bucket where the metatype would be stored.
+  /// The bucket that contains a metatype or, if there is none, the empty bucket where it would be stored.
   @inline(__always)
   private func bucket(_ metatype: UInt) -> (UnsafeMutablePointer<Bucket>, isTaken: Bool) {
     var index = Int(truncatingIfNeeded: scrambled(metatype) &>> shift)
@@ -61,7 +62,7 @@ struct TypeTable {
     unsafe bucket.pointee.metatype.store(metatype, ordering: .releasing)
   }
 
-  /// A table of twice the size with the same entries.
+  /// Makes a table of twice the size with the same entries.
   private func doubled() -> TypeTable {
     let new = TypeTable(bits: UInt(UInt.bitWidth) + 1 - shift)
     for index in 0...mask {
@@ -76,20 +77,20 @@ struct TypeTable {
 // MARK: - The process's table
 
 extension TypeTable {
-  /// The table, packed; 0 until the first type is interned.
+  /// The table's `packed`; 0 until the first type is interned.
   private static let current = Atomic<UInt>(0)
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the identities of types that might share their text with others, by the hash of the text. If
-  /// several texts have the same hash, the second one is stored under the next number, and so on.
+  /// Guarded by `lock`: the identities of types that might have the same text as others, by the hash of the text. If
+  /// several texts have the same hash, the second one is stored under the next integer, and so on.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
   /// Guarded by `lock`: how many buckets are taken.
   private nonisolated(unsafe) static var count = 0
-  /// Guarded by `lock`: the tables that were replaced. They are kept here so that a leak checker does not consider them
-  /// lost.
+  /// Guarded by `lock`: the tables that have been replaced. They are kept here, so that a leak checker does not report
+  /// them.
   private nonisolated(unsafe) static var replaced: [TypeTable] = []
 
-  /// The token of a type that has been interned.
+  /// The token of a type, if the type has been interned.
   @inline(__always)
   static func find(_ type: Any.Type) -> TypeToken? {
     let packed = current.load(ordering: .acquiring)
@@ -101,7 +102,7 @@ extension TypeTable {
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeToken {
     let metatype = ObjectIdentifier(type)
-    // Computing the text takes longer than everything else, so it is done only if necessary, and before the lock is
+    // Computing the text takes longer than everything else. So it is done only if necessary, and before the lock is
     // taken.
     let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
@@ -116,7 +117,7 @@ extension TypeTable {
     }
   }
 
-  /// The identity of a type that might share its text with others. Call this under `lock`.
+  /// Finds or makes the identity of a type that might have the same text as others. Call this under `lock`.
   private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
     var hash = text.hashValue
     while let found = unsafe byHash[hash] {
@@ -128,8 +129,8 @@ extension TypeTable {
     return new
   }
 
-  /// The current table. It is replaced first if one more entry would fill more than three quarters of its buckets. Call
-  /// this under `lock`.
+  /// Returns a table with room for one more entry. If that entry would fill more than three quarters of the buckets,
+  /// replaces the table first. Call this under `lock`.
   private static func withRoom() -> TypeTable {
     let packed = current.load(ordering: .relaxed)
     var table = packed == 0 ? TypeTable(bits: 6) : unsafe TypeTable(packed: packed)

@@ -1,12 +1,12 @@
-/// A type's identity, and known facts about the type. Finding a token takes two nanoseconds, except when the type is
-/// seen for the first time.
+/// A type's identity, with some facts about the type. Getting a token takes two nanoseconds, except for a type that has
+/// not been seen before.
 @safe
 struct TypeToken {
-  // Marked safe because every token is made from an identity, or from another token's word, and an identity is never
+  // Marked safe, because every token is made from an identity or from another token's word, and identities are never
   // freed.
 
-  /// The address of the `TypeIdentity`. The lowest four bits, which are 0 in the address of any object, contain the
-  /// facts and `LookupForm.constantFacts`.
+  /// The address of the `TypeIdentity`. Its lowest four bits, which are 0 in the address of any object, are used for
+  /// the facts and `LookupForm.constantFacts`.
   let word: UInt
 
   private static var factBits: UInt { 0b1111 }
@@ -32,11 +32,11 @@ struct TypeToken {
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
   /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are
-  /// normally stored as that type, so their recorded words can be used without a cast.
+  /// normally stored as the recorded type, so their stored words can be used without a cast.
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
-  /// Whether every value of the type consists of at most three words, of which the first is a reference to a class
-  /// instance. This is so if the type is a class, or a protocol that is bound to classes.
+  /// Whether every value of the type consists of one to three words, of which the first is a reference to a class
+  /// instance. This is the case for classes and for class-bound protocols.
   @inline(__always) var holdsReferences: Bool { word & Self.holdsReferencesFact != 0 }
 
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }

@@ -1,47 +1,47 @@
-/// An element of a `CompactTable`: something that knows its key.
+/// An element of a `CompactTable`, which contains its key.
 protocol CompactTableElement {
   associatedtype Key: Equatable
   var key: Key { get }
-  /// Returns a hash that spreads keys over all bits of a word, above all over the high ones. Small tables do not call
-  /// it.
+  /// Returns a hash that distributes the keys over all bits of a word, above all over the high ones. Small tables do
+  /// not call this.
   static func hash(_ key: Key) -> UInt
 }
 
-/// So a table can be a set of references that it does not retain.
+/// With this, a table can be a set of references that are not retained.
 extension Unretained: CompactTableElement {
   var key: Unretained { self }
   static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
 }
 
-/// A hash table in one allocation, designed for programs that have many small tables. An empty table takes eight bytes.
-/// Up to eight elements it is a dense array that is searched from front to back; above that it uses open addressing
+/// A hash table in a single allocation, for programs with many small tables. An empty table takes eight bytes. A table
+/// with up to eight elements is a dense array, which is searched from front to back. A larger one uses open addressing
 /// with linear probing.
 ///
-/// Elements stay where they are until the next insertion or removal. A removal leaves no marker behind: in the dense
-/// form the last element fills the gap, and in the hashed form the elements after the gap move up (backward-shift
-/// deletion: Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table shrinks as it
-/// empties, and its memory is freed when the last element is removed.
+/// Elements stay where they are until the next insertion or removal. A removal leaves no marker behind: in a dense
+/// table, the last element fills the gap; in a hashed table, the elements after the gap move up (backward-shift
+/// deletion: Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R). The table shrinks when it has
+/// few elements left, and its memory is freed when the last element is removed.
 ///
-/// The memory begins with the header. In the hashed form, a tag byte for each bucket follows, which is 0 if the bucket
-/// is empty. Then come the elements. The tags are next to the header because a search begins with both: in a large
-/// tree, the cost of a search is mainly the number of cache lines that it touches.
+/// The memory begins with the header. In a hashed table, a tag byte for each bucket follows, which is 0 if the bucket
+/// is empty. Then come the elements. A search begins with the header and the tags, so they are next to each other: in a
+/// large tree, the time of a search depends mainly on how many cache lines it touches.
 ///
-/// Complexity: insertion, removal and search are amortised O(1) on average.
+/// Complexity: insertion, removal and search take amortised O(1) on average.
 @safe
 struct CompactTable<Element: CompactTableElement>: ~Copyable {
   private typealias Header = (count: UInt32, capacity: UInt32)
 
-  /// Nil if the table has no memory. The table owns the memory and cannot be copied, so nothing else has this address.
+  /// Nil if the table has no memory. The table owns the memory and cannot be copied, so no other table uses it.
   private var base: UnsafeMutableRawPointer?
 
   private static var denseLimit: Int { 8 }
 
   init() {}
 
-  /// Makes a table from the memory that `takeMemory` returned. At most one table may own this memory.
+  /// Makes a table from memory that `takeMemory` has returned. Only one table may own this memory.
   init(_ memory: UnsafeMutableRawPointer?) { unsafe base = memory }
 
-  /// Empties the table and hands its memory to the caller.
+  /// Empties the table, and passes its memory to the caller.
   mutating func takeMemory() -> UnsafeMutableRawPointer? {
     defer { unsafe base = nil }
     return unsafe base
@@ -64,16 +64,16 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return unsafe Int(Self.header(base).pointee.count)
   }
 
-  /// The number of buckets: how many elements there is room for.
+  /// The number of buckets, that is, of elements that the memory has room for.
   var capacity: Int {
     guard let base = unsafe base else { return 0 }
     return unsafe Int(Self.header(base).pointee.capacity)
   }
 
-  /// A reference to an element, for reading it and changing it in place. It is valid until the next insertion or
-  /// removal.
+  /// A reference to an element, through which the element can be read and changed. It is valid until the next insertion
+  /// or removal.
   ///
-  /// This is marked safe although the compiler cannot check it: the reference is used at once, inside the call that
+  /// Marked safe, although the compiler cannot check this: all code uses the reference at once, inside the call that
   /// asked for it.
   @safe
   struct ElementReference {
@@ -86,7 +86,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     }
   }
 
-  /// A reference to the element with this key.
+  /// Returns a reference to the element with this key, if there is one.
   @inline(__always)
   func find(_ key: Element.Key) -> ElementReference? {
     guard let pointer = unsafe findPointer(key) else { return nil }
@@ -100,7 +100,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     guard header.capacity > Self.denseLimit else {
       let elements = unsafe Self.elements(base, 0)
       // Most contexts have one key or a few. Checking the first element separately saves 12 of the 297 instructions of
-      // the benchmark "link, bound there". There always is one, because a dense table without elements has no memory.
+      // the benchmark "link, bound there". There always is a first element, because a dense table without elements has
+      // no memory.
       if unsafe elements.pointee.key == key { return unsafe elements }
       for index in 1..<max(1, Int(header.count)) where unsafe elements[index].key == key {
         return unsafe elements + index
@@ -138,7 +139,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe forEachAddress { unsafe body($0.pointee) }
   }
 
-  /// Calls `body` for each element, in no particular order, to change it in place. `body` must not change the key.
+  /// Calls `body` for each element, in no particular order. `body` may change the element, but not its key.
   mutating func changeEach(_ body: (inout Element) -> Void) {
     unsafe forEachAddress { unsafe body(&$0.pointee) }
   }
@@ -162,7 +163,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return unsafe Self.tags(base)[index] != 0
   }
 
-  /// A table with the same elements.
+  /// Makes a table with the same elements.
   func copy() -> CompactTable {
     var copy = CompactTable()
     copy.resize(to: capacity)
@@ -174,12 +175,12 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Adds an element whose key is not in the table.
   ///
-  /// - Parameter initialCapacity: The number of elements for which an empty table makes room: 1, or a power of two that
-  ///   is at least 4.
+  /// - Parameter initialCapacity: The number of elements for which an empty table allocates memory: 1, or a power of
+  ///   two that is at least 4.
   mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
-      // Very many tables have a single element; tables that get a second one usually get some more.
+      // Very many tables have a single element. A table that gets a second one usually gets more.
       if count == capacity { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     } else if count * 4 >= capacity * 3 {
       resize(to: capacity * 2)
@@ -225,7 +226,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     var index = (gap + 1) & mask
     while unsafe tags[index] != 0 {
       let home = unsafe Self.home(Element.hash(elements[index].key), capacity)
-      // The element moves up unless it would then be before its home bucket.
+      // The element moves into the gap, unless the gap is before its home bucket.
       if (index - home) & mask >= (index - gap) & mask {
         unsafe (elements + gap).moveInitialize(from: elements + index, count: 1)
         unsafe tags[gap] = tags[index]
@@ -236,7 +237,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe tags[gap] = 0
   }
 
-  /// Puts an element where it belongs. There must be room for it.
+  /// Puts an element into its bucket. There must be room for it.
   private mutating func place(_ element: consuming Element) {
     let base = unsafe base.unsafelyUnwrapped
     let header = unsafe Self.header(base)
@@ -254,7 +255,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (elements + index).initialize(to: element)
   }
 
-  /// Moves all elements to new memory with room for at least `minimum`.
+  /// Moves all elements to new memory with room for `minimum` elements.
   private mutating func resize(to minimum: Int) {
     var old = CompactTable()
     unsafe swap(&old.base, &base)
@@ -301,13 +302,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (base + MemoryLayout<Header>.size).assumingMemoryBound(to: UInt8.self)
   }
 
-  /// The bucket where an element belongs: the high bits of its hash.
+  /// The bucket at which the search for an element begins: the high bits of its hash.
   @inline(__always)
   static func home<Word: FixedWidthInteger & UnsignedInteger>(_ hash: Word, _ capacity: Int) -> Int {
     Int(truncatingIfNeeded: hash >> Word(truncatingIfNeeded: Word.bitWidth - capacity.trailingZeroBitCount))
   }
 
-  /// The tag byte of a hash. It is never 0, because 0 marks an empty bucket.
+  /// The tag byte of a hash. Never 0, because 0 marks an empty bucket.
   @inline(__always)
   private static func tag(_ hash: UInt) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
 }

@@ -1,27 +1,27 @@
-/// The words with which a value of a protocol or class type stores a reference to an object.
+/// The words that, together with a reference to an object, make up a value of a class or protocol type.
 ///
-/// An existential consists of the reference and, behind it, what the compiler knows about the object's type. For a
-/// class-bound protocol, these are the witness tables. For any other protocol, the reference is in the first word of a
-/// three-word buffer, whose other words are not used; behind the buffer are the metadata and the witness tables. (Type
-/// Layout, "Existential Containers", in the Swift repository: docs/ABI/TypeLayout.rst.) To hand out a value again, it
-/// is enough to write these words around a new strong reference. A cast would look up the conformance each time, which
-/// takes two to four times as long as the whole lookup.
+/// A value of a protocol type (an existential) consists of the reference, followed by the compiler's information about
+/// the object's type. For a class-bound protocol, this information consists of witness tables. For any other protocol,
+/// the reference is in the first word of a three-word buffer, whose other words are not used, and the metadata and the
+/// witness tables follow the buffer. (Type Layout, "Existential Containers", in the Swift repository:
+/// docs/ABI/TypeLayout.rst.) To make a value again, it is enough to write these words next to a new strong reference. A
+/// cast would look up the conformance each time, which takes two to four times as long as the whole lookup.
 ///
-/// This is sound because the words were recorded from a live value of the same type with the same object, and all of
-/// them except the reference are constants of the object's dynamic type. If a value's dynamic type is a class, the
-/// value is of a class type, or is an existential that holds the reference in its first word. The exception is
-/// `any Error`, which uses a box. The library compares the first word with the object's address. If they differ, or if
-/// the size is not as expected, the form is incomplete and a cast is used.
+/// This is sound for two reasons. The words were recorded from a live value of the same type with the same object. And
+/// all of them except the reference are constants of the object's dynamic type. If a value's dynamic type is a class,
+/// its static type is a class, or an existential with the reference in its first word. The exception is `any Error`,
+/// which uses a box. So the library compares the first word with the object's address. If they differ, or if the size
+/// is unexpected, the form is incomplete, and a cast is used.
 @usableFromInline
 @safe
 struct StoredForm {
   /// The object's address: the first word.
   @usableFromInline let address: UInt
-  /// The other words that matter: the second and third or, if there is a three-word buffer, the fourth and fifth.
+  /// The other relevant words: the second and third or, if there is a three-word buffer, the fourth and fifth.
   @usableFromInline let words: (UInt, UInt)
-  /// The number of words of a value. For a class or a class-bound protocol, it is one to three. For a protocol that is
-  /// not class-bound, it is four if there is no witness table, as for `Any`, and five if there is one. It is 0 if the
-  /// form is incomplete, which means that the recorded words do not suffice to rebuild a value.
+  /// The number of words in a value. For a class or a class-bound protocol, this is one to three. For any other
+  /// protocol, it is four without a witness table, as for `Any`, and five with one. It is 0 for an incomplete form,
+  /// whose words are not enough to make a value.
   @usableFromInline let wordCount: UInt8
 
   @usableFromInline
@@ -31,23 +31,23 @@ struct StoredForm {
     self.wordCount = wordCount
   }
 
-  /// The form of nothing.
+  /// An incomplete form that refers to no object.
   @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), wordCount: 0) }
 
   @usableFromInline var isComplete: Bool { wordCount != 0 }
 
-  /// The object, retained. Use this only while the dependency that the form was taken from is known to be alive.
+  /// The object, retained. Use this only while the dependency from which the form was made is known to be alive.
   @usableFromInline var object: AnyObject { borrowed.object }
 
-  /// The object. Use this only while the dependency that the form was taken from is known to be alive.
+  /// The object, not retained. Use this only while the dependency from which the form was made is known to be alive.
   var borrowed: Unretained<AnyObject> { unsafe Unretained(address: address) }
 
-  /// Writes a value of the type that the form was taken from to `memory`, which then owns `object`.
+  /// Writes a value of the form's type to `memory`, which then owns `object`.
   ///
-  /// - Parameter memory: Uninitialised memory for a value of that type.
+  /// - Parameter memory: Uninitialised memory for a value of the form's type.
   @inline(__always)
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
-    // Initialising the memory hands the reference over, instead of retaining it once more.
+    // Initialising the memory passes the reference on, instead of retaining it once more.
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
     let word = MemoryLayout<UInt>.size
     if wordCount == 2 {
@@ -66,7 +66,7 @@ struct StoredForm {
 // MARK: - Taking a dependency apart
 
 extension StoredForm {
-  /// Makes the form of a value that has one to three words and whose type holds references (`holdsReferences`).
+  /// Makes the form of a value of one to three words whose type `holdsReferences`.
   @inlinable
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
@@ -80,15 +80,15 @@ extension StoredForm {
       wordCount: UInt8(truncatingIfNeeded: size / word))
   }
 
-  /// Returns the form of a dependency, which must be kept alive as long as the form's `borrowed` is used.
+  /// Returns the form of a dependency. The dependency must be kept alive as long as the form's `borrowed` is used.
   ///
-  /// - Returns: Nil if the dependency is not a class instance: a struct, an enum or an Optional cannot be held weakly.
+  /// - Returns: Nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be held weakly.
   @inlinable
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // The first two conditions are checked without calling the library, and exclude most values.
+    // The first two conditions exclude most values without a call of the library.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
@@ -110,22 +110,22 @@ extension StoredForm {
   @usableFromInline
   static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).holdsReferences }
 
-  /// Checks whether a dependency is a class instance.
+  /// Checks at run time whether a dependency is a class instance, and returns its form if it is.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
-    // This does not use `as AnyObject`, which succeeds for every value by boxing it.
+    // Not `as AnyObject`, which boxes a value and so succeeds for every value.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let word = MemoryLayout<UInt>.size
     let incomplete = StoredForm(address: address, words: (0, 0), wordCount: 0)
     let size = MemoryLayout<Dependency>.size
-    // On Apple's systems, an `any Error` is sometimes the reference to the object itself; otherwise it refers to a box.
+    // On Apple's systems, an `any Error` is sometimes a reference to the object itself, and sometimes one to a box.
     guard size == 4 * word || size == 5 * word, type != (any Error).self else { return incomplete }
     return unsafe withUnsafeBytes(of: dependency) { bytes in
       func load(_ index: Int) -> UInt { unsafe bytes.load(fromByteOffset: index * word, as: UInt.self) }
-      // Here the metadata is behind the buffer. In a value of a class-bound type with many protocols, which can have
-      // the same size, there would be a witness table instead.
+      // In a value with a three-word buffer, the fourth word is the metadata. A class-bound type with many protocols
+      // can have the same size, but it would have a witness table there.
       guard load(0) == address, unsafe load(3) == unsafeBitCast(metatype, to: UInt.self) else { return incomplete }
       let wordCount = UInt8(size / word)
       return StoredForm(
@@ -133,7 +133,7 @@ extension StoredForm {
     }
   }
 
-  /// The object itself. For an instance stored as `any Error`, `as AnyObject` would return its box.
+  /// The object itself. For an `any Error`, `as AnyObject` would return the box.
   private static func object(in value: Any, of metatype: AnyClass) -> AnyObject? {
     func cast<Class: AnyObject>(to _: Class.Type) -> AnyObject? { value as? Class }
     return cast(to: metatype)

@@ -1,32 +1,32 @@
-/// A weak reference to an object, and what is needed to hand the object out as the type that it was stored under.
+/// A weak reference to an object, with the information that is needed to return the object as the type that it was
+/// stored under.
 ///
-/// Entries are objects so that an index can point at them, and immutable, so that copies of a dictionary can share them
-/// and any thread may read them.
+/// Entries are objects, so that an index can point at them. They are immutable, so that copies of a dictionary can
+/// share them, and any thread may read them.
 @usableFromInline
 class WeakEntry: @unchecked Sendable {
-  // Unchecked: the object need not be `Sendable`. Whoever hands it out makes sure that this is allowed: a context by
-  // the isolation of its verbs, a `WeakValueDictionary` by being `Sendable` only if its values are.
+  // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that this is allowed:
+  // contexts by the isolation of their verbs, and `WeakValueDictionary` by being `Sendable` only if its values are.
   weak let object: AnyObject?
   let form: StoredForm
 
-  /// - Parameter form: The form of a dependency that is alive during the call.
+  /// - Parameter form: The form of an object that is alive during the call.
   @usableFromInline
   init(_ form: StoredForm) {
     object = form.borrowed.read { $0 }
     self.form = form
   }
 
-  /// An entry that refers to nothing.
+  /// Makes an entry that refers to no object.
   init(without form: StoredForm) {
     object = nil
     self.form = form
   }
 
-  /// The object as `Value`, the type that it was stored under, or nil if it is dead.
-  // Clients compile this method themselves, because they know the type, but all the work is in the method that it
-  // calls. If this method were compiled in the library, where the type is not known, the runtime would have to look up
-  // the metadata of the type's optional, and the benchmark "@WeaklyLinked, after the first read" would take twice as
-  // long.
+  /// The object as `Value`, the type that it was stored under; nil if the object has been released.
+  // Clients compile this method themselves, because they know the type, but the method that it calls does all the work.
+  // Compiled in the library, where the type is not known, this method would have to look up the metadata of the type's
+  // optional, and the benchmark "@WeaklyLinked, after the first read" would take twice as long.
   @inlinable
   @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {
@@ -35,9 +35,9 @@ class WeakEntry: @unchecked Sendable {
     return value
   }
 
-  /// Writes the object, if it is alive, as a value of the type that it was stored under.
+  /// If the object is alive, writes it to memory as the type that it was stored under.
   ///
-  /// - Parameter memory: The address of an optional of the type, which is nil.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil.
   @usableFromInline
   final func load(as type: Any.Type, into memory: UnsafeMutableRawPointer) {
     guard let object else { return }
