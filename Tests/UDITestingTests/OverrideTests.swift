@@ -169,5 +169,6 @@ extension OverrideTests {
       #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [0, 1, 7])
       #expect(AppContext.registrations(of: (any Cart).self).count == 3)
     }
+    withExtendedLifetime(baskets) {}
   }
 }
