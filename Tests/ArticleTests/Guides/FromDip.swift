@@ -1,0 +1,216 @@
+import Synchronization
+import Testing
+import UDI
+import UDITesting
+
+// The code in the guide for users of Dip. Each row of its table has a test of its own: see `.ci/articles`.
+
+struct FromDip {
+  nonisolated protocol Service: AnyObject, Sendable {}
+  nonisolated protocol Logger: AnyObject, Sendable {}
+  nonisolated final class LiveService: Service, Logger {
+    private let ready = Mutex(false)
+    var isReady: Bool {
+      get { ready.withLock { $0 } }
+      set { ready.withLock { $0 = newValue } }
+    }
+  }
+  nonisolated struct Client: Sendable {
+    let host: String
+    let port: Int
+  }
+  nonisolated struct StoppedClock: Sendable {}
+  nonisolated struct Report: Sendable {
+    let service: any Service
+    let clock: StoppedClock
+  }
+  struct Pair: Sendable {
+    let first: any Service
+    let second: any Service
+  }
+
+  final class Screen: UDIObject {
+    let _attachedContext = UDIAttachment()
+    @Linked var service: (any Service)?
+    func didAttachContext() {}
+  }
+
+  let context = UDIContext(tag: "App")
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
+    if isSet {
+      context.defaultLifetime = .graph
+    }
+    context.register((any Service).self) { LiveService() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect((pair.first === pair.second) == isSet)
+  }
+
+  @Test func namesAreExact() {
+    context.register((any Service).self) { LiveService() }
+    #expect(context.link((any Service).self, named: "mock") == nil)
+  }
+
+  @Test func resetKeepsTheRegistrations() {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    let service = context.link((any Service).self)
+    context.reset()
+    #expect(service != nil && context.link((any Service).self) != nil && context.link((any Service).self) !== service)
+  }
+
+  @Test func wrapper() {
+    context.register((any Service).self) { LiveService() }
+    #expect(Screen().attached(to: context).service != nil)
+  }
+
+  @Test func container() {
+    let context = UDIContext(tag: "App")
+    #expect(context.tag == "App" && context.parent == nil)
+  }
+
+  @Test func register() {
+    context.register((any Service).self) { LiveService() }
+    #expect(context.link((any Service).self) is LiveService)
+  }
+
+  @Test func unique() throws {
+    context.register((any Service).self, lifetime: .unique) { LiveService() }
+    #expect(try context.require((any Service).self) !== context.require((any Service).self))
+  }
+
+  @Test func shared() throws {
+    context.register((any Service).self, lifetime: .graph) { LiveService() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect(try pair.first === pair.second && context.require(Pair.self).first !== pair.first)
+  }
+
+  @Test func singleton() throws {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    #expect(try context.require((any Service).self) === context.require((any Service).self))
+  }
+
+  @Test func weakSingleton() throws {
+    context.register((any Service).self, lifetime: .weak) { LiveService() }
+    weak let gone = context.link((any Service).self)
+    #expect(gone == nil)
+    try withExtendedLifetime(context.require((any Service).self)) { held in
+      #expect(context.link((any Service).self) === held)
+    }
+  }
+
+  @Test func eagerSingleton() async throws {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    let made = Mutex(0)
+    context.register(Int.self, lifetime: .context) {
+      made.withLock {
+        $0 += 1; return $0
+      }
+    }
+    try await context.warmUp()
+    #expect(made.withLock { $0 } == 1)
+  }
+
+  @Test func resolve() throws {
+    #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
+    context.register((any Service).self) { LiveService() }
+    #expect(try context.require((any Service).self) is LiveService)
+  }
+
+  @Test func registerWithATag() {
+    context.register((any Service).self, named: "mock") { LiveService() }
+    #expect(context.link((any Service).self) == nil && context.link((any Service).self, named: "mock") != nil)
+  }
+
+  @Test func resolveWithATag() throws {
+    context.register((any Service).self, named: "mock") { LiveService() }
+    #expect(try context.require((any Service).self, named: "mock") is LiveService)
+  }
+
+  @Test func registerWithArguments() {
+    context.register { (_, host: String, port: Int) in Client(host: host, port: port) }
+    #expect(context.link(Client.self, with: "localhost", 80)?.port == 80)
+    #expect(context.link(Client.self, with: String?("localhost"), 80)?.host == "localhost", "cast")
+  }
+
+  @Test func resolveWithArguments() throws {
+    context.register { (_, host: String, port: Int) in Client(host: host, port: port) }
+    #expect(try context.require(Client.self, with: "localhost", 80).host == "localhost")
+  }
+
+  #if hasFeature(InferSendableFromCaptures)
+    @Test func autoWiring() throws {
+      context.register(using: Report.init(service:clock:))
+      context.provide(StoppedClock())
+      #expect(throws: UDILinkError.self) { try context.require(Report.self) }
+      context.provide(LiveService(), as: (any Service).self)
+      #expect(try context.require(Report.self).service is LiveService)
+    }
+  #endif
+
+  @Test func resolvingProperties() throws {
+    context.register {
+      LiveService()
+    } onCreate: { _, service in
+      service.isReady = true
+    }
+    #expect(try context.require(LiveService.self).isReady)
+  }
+
+  @Test func implements() throws {
+    context.defaultLifetime = .context
+    context.register { LiveService() }.implements((any Logger).self)
+    #expect(try context.require((any Logger).self) === context.require(LiveService.self))
+  }
+
+  @Test func injected() {
+    final class Screen: UDIObject {
+      let _attachedContext = UDIAttachment()
+      @Linked var service: (any Service)?
+      func didAttachContext() {}
+    }
+    context.register((any Service).self) { LiveService() }
+    let screen = Screen().attached(to: context)
+    let first = screen.service
+    #expect(first != nil && screen.service === first)
+  }
+
+  @Test func injectedWeak() {
+    final class Screen: UDIObject {
+      let _attachedContext = UDIAttachment()
+      @WeaklyLinked var service: (any Service)?
+      func didAttachContext() {}
+    }
+    let screen = Screen().attached(to: context)
+    withExtendedLifetime(LiveService()) { service in
+      context.bind(service, as: (any Service).self)
+      #expect(screen.service === service)
+    }
+    #expect(screen.service == nil)
+  }
+
+  @Test func remove() {
+    context.register((any Service).self) { LiveService() }
+    context.unregister((any Service).self)
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func validate() async {
+    let made = Mutex(0)
+    context.register(Int.self) {
+      made.withLock {
+        $0 += 1; return $0
+      }
+    }
+    await expectEverythingIsMade(in: context)
+    #expect(made.withLock { $0 } == 1)
+  }
+
+  @Test func collaborate() throws {
+    let other = UDIContext(tag: "Other")
+    other.register((any Service).self) { LiveService() }
+    try context.addChild(other)
+    #expect(context.link((any Service).self) is LiveService)
+  }
+}

@@ -1,0 +1,203 @@
+import Synchronization
+import Testing
+import UDI
+
+// The code in the guide for users of Swinject. Each row of its table has a test of its own: see `.ci/articles`.
+
+struct FromSwinject {
+  nonisolated protocol Animal: AnyObject, Sendable {}
+  nonisolated protocol Pet: AnyObject, Sendable {}
+  nonisolated final class Cat: Animal, Pet {
+    let name: String
+    private let keeper = Mutex<Person?>(nil)
+    init(name: String = "mimi") { self.name = name }
+    var owner: Person? {
+      get { keeper.withLock { $0 } }
+      set { keeper.withLock { $0 = newValue } }
+    }
+  }
+  /// The cat holds its owner, so the owner does not hold the cat.
+  nonisolated final class Person: Sendable {
+    private let company = Mutex(WeakCat())
+    var cat: Cat? {
+      get { company.withLock { $0.cat } }
+      set { company.withLock { $0.cat = newValue } }
+    }
+  }
+  private nonisolated struct WeakCat {
+    weak var cat: Cat?
+  }
+  struct Pair: Sendable {
+    let first: any Animal
+    let second: any Animal
+  }
+  struct Animals: UDIModule { func register(in context: UDIContext) { context.register { Cat() } } }
+
+  let context = UDIContext(tag: "App")
+
+  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
+    if isSet {
+      context.defaultLifetime = .graph
+    }
+    context.register((any Animal).self) { Cat() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect((pair.first === pair.second) == isSet)
+    #expect(try context.require(Pair.self).first !== pair.first)
+  }
+
+  @Test func wrapper() {
+    final class Vet: UDIObject {
+      let _attachedContext = UDIAttachment()
+      @Required var patient: any Animal
+      func didAttachContext() {}
+    }
+    let cat = Cat()
+    context.provide(cat, as: (any Animal).self)
+    #expect(Vet().attached(to: context).patient === cat)
+  }
+
+  @Test func container() {
+    let context = UDIContext(tag: "App")
+    #expect(context.link((any Animal).self) == nil)
+  }
+
+  @Test func register() {
+    context.register((any Animal).self) { Cat() }
+    #expect(context.link((any Animal).self) is Cat)
+  }
+
+  @Test func registerWithAName() {
+    context.register((any Animal).self, named: "mimi") { Cat() }
+    #expect(context.link((any Animal).self) == nil && context.link((any Animal).self, named: "mimi") is Cat)
+  }
+
+  @Test func registerWithAnArgument() {
+    context.register((any Animal).self) { (_, name: String) in Cat(name: name) }
+    #expect((context.link((any Animal).self, with: "tom") as? Cat)?.name == "tom")
+  }
+
+  @Test func resolve() {
+    #expect(context.link((any Animal).self) == nil)
+    context.register((any Animal).self) { Cat() }
+    #expect(context.link((any Animal).self) is Cat)
+  }
+
+  @Test func resolveOrFail() throws {
+    #expect(throws: UDILinkError.self) { try context.require((any Animal).self) }
+    context.register((any Animal).self) { Cat() }
+    #expect(try context.require((any Animal).self) is Cat)
+  }
+
+  @Test func resolveWithAName() {
+    context.register((any Animal).self) { Cat() }
+    #expect(context.link((any Animal).self, named: "mimi") == nil)
+  }
+
+  @Test func resolveWithAnArgument() {
+    context.register((any Animal).self) { (_, name: String?) in Cat(name: name ?? "") }
+    #expect((context.link((any Animal).self, with: "mimi") as? Cat)?.name == "mimi", "cast to what the factory wants")
+  }
+
+  @Test func containerScope() throws {
+    context.register((any Animal).self, lifetime: .context) { Cat() }
+    #expect(try context.require((any Animal).self) === context.require((any Animal).self))
+  }
+
+  @Test func transient() throws {
+    context.register((any Animal).self, lifetime: .unique) { Cat() }
+    #expect(try context.require((any Animal).self) !== context.require((any Animal).self))
+  }
+
+  @Test func graph() throws {
+    context.register((any Animal).self, lifetime: .graph) { Cat() }
+    context.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try context.require(Pair.self)
+    #expect(try pair.first === pair.second && context.require(Pair.self).first !== pair.first)
+  }
+
+  @Test func weak() throws {
+    context.register((any Animal).self, lifetime: .weak) { Cat() }
+    weak let gone = context.link((any Animal).self)
+    #expect(gone == nil)
+    try withExtendedLifetime(context.require((any Animal).self)) { held in
+      #expect(context.link((any Animal).self) === held)
+    }
+  }
+
+  @Test func initCompleted() throws {
+    context.register(lifetime: .graph) {
+      Cat()
+    } onCreate: { context, cat in
+      cat.owner = context.link(Person.self)
+    }
+    context.register(lifetime: .graph) {
+      Person()
+    } onCreate: { context, person in
+      person.cat = context.link(Cat.self)
+    }
+    let cat = try context.require(Cat.self)
+    #expect(cat.owner?.cat === cat)
+    let person = try context.require(Person.self)
+    #expect(person !== cat.owner)
+  }
+
+  /// The same under the other lifetime that shares.
+  @Test func initCompletedForWhatAContextOwns() throws {
+    context.register(lifetime: .context) {
+      Cat()
+    } onCreate: { context, cat in
+      cat.owner = context.link(Person.self)
+    }
+    context.register(lifetime: .context) {
+      Person()
+    } onCreate: { context, person in
+      person.cat = context.link(Cat.self)
+    }
+    let cat = try context.require(Cat.self)
+    #expect(cat.owner?.cat === cat && cat.owner === context.link(Person.self))
+  }
+
+  @Test func implements() throws {
+    context.defaultLifetime = .context
+    context.register { Cat() }.implements((any Pet).self)
+    #expect(try context.require((any Pet).self) === context.require(Cat.self))
+  }
+
+  @Test func parentContainer() throws {
+    context.register((any Animal).self, lifetime: .context) { Cat() }
+    let child = try context.makeScope(tag: "child")
+    #expect(child.link((any Animal).self) === context.link((any Animal).self))
+    child.provide(Person())
+    #expect(context.link(Person.self) == nil)
+  }
+
+  @Test func assembly() {
+    struct Animals: UDIModule { func register(in context: UDIContext) { context.register { Cat() } } }
+    context.install(Animals())
+    #expect(context.link(Cat.self) != nil)
+  }
+
+  @Test func assembler() {
+    context.install(Animals())
+    context.install(Animals())
+    #expect(context.linkAll(Cat.self).count == 1)
+  }
+
+  @Test func resetObjectScope() throws {
+    context.register((any Animal).self, lifetime: .context) { Cat() }
+    let cat = try context.require((any Animal).self)
+    context.reset(.context)
+    #expect(try context.require((any Animal).self) !== cat)
+  }
+
+  @Test func objectScope() throws {
+    let session = UDILifetime("session", storage: .strong)
+    context.register(lifetime: session) { Cat() }
+    let cat = try context.require(Cat.self)
+    context.reset(.context)
+    #expect(try context.require(Cat.self) === cat)
+    context.reset(session)
+    #expect(try context.require(Cat.self) !== cat)
+  }
+}
