@@ -1,8 +1,8 @@
 public import Testing
 public import UDI
 
-/// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each one that
-/// cannot be made. Providers that take arguments are left out.
+/// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each instance
+/// that cannot be made. Providers that take arguments are left out.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -10,13 +10,13 @@ public import UDI
 /// }
 /// ```
 ///
-/// Set-up blocks run first. Each dependency is looked up in its own context, as by `obtain`: if something is bound
-/// there under the same key, it is found instead. What a context owns stays there afterwards. Each issue names the
-/// dependency and its context, and says what was missing.
+/// Set-up blocks run first. Each dependency is looked up in its own context, as by `obtain`; if something is bound
+/// there under the same key, the lookup finds that instead. Instances that a context owns stay there afterwards. Each
+/// issue names the dependency and its context, and says what was missing.
 ///
 /// - Parameters:
-///   - context: Where to begin.
-///   - sourceLocation: Where to record the issues.
+///   - context: The context to begin at.
+///   - sourceLocation: The place at which the issues are recorded.
 public func expectEverythingIsMade(
   in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) async {

@@ -1,9 +1,9 @@
 public import Testing
 import UDI
 
-/// Runs an operation several times, and fails the test for everything of which there is more after each round:
-/// contexts, objects, bindings and providers. Use this for what may leave something behind the first time, but not
-/// every time.
+/// Runs an operation several times, and fails the test if there is more of something after each round: contexts,
+/// objects, bindings or providers. This finds code that leaves something behind each time; it allows code that does so
+/// only the first time.
 ///
 /// ```swift
 /// try await expectNoGrowth {
@@ -12,17 +12,17 @@ import UDI
 /// }
 /// ```
 ///
-/// Counted are the contexts that the operation makes; the objects that it binds or attaches, or that a context comes to
-/// own, for each class; and the bindings and providers in the tree of `AppContext`, for each type. What a failure is
-/// about and how many there were after each round is in the issue.
+/// The following is counted: contexts that the operation makes; objects that it binds or attaches, or that a context
+/// comes to own, for each class; and bindings and providers in the tree of `AppContext`, for each type. Each issue says
+/// what there is more of, and how many there were after each round.
 ///
 /// If the task has an `AppContext` of its own, the operation uses it. Otherwise it gets a new one, the same in all
-/// rounds. Tasks that are ending get a moment to release what they hold.
+/// rounds. Tasks that are ending get a moment to release the objects that they hold.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation; at least three times.
-///   - sourceLocation: Where to record the issues.
-///   - operation: What to run.
+///   - rounds: How often to run the operation, at least three times.
+///   - sourceLocation: The place at which the issues are recorded.
+///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation,
@@ -42,13 +42,12 @@ nonisolated(nonsending) public func expectNoGrowth(
   growth.record(at: sourceLocation)
 }
 
-/// Runs a synchronous operation several times, and fails the test for everything of which there is more after each
-/// round.
+/// Runs a synchronous operation several times, and fails the test if there is more of something after each round.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation; at least three times.
-///   - sourceLocation: Where to record the issues.
-///   - operation: What to run.
+///   - rounds: How often to run the operation, at least three times.
+///   - sourceLocation: The place at which the issues are recorded.
+///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
 public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, during operation: () throws -> Void
@@ -66,7 +65,7 @@ public func expectNoGrowth(
   growth.record(at: sourceLocation)
 }
 
-/// How many there were of everything after each round.
+/// The numbers of contexts, objects, bindings and providers after each round.
 private struct Growth {
   private var rounds: [[String: Int]] = []
 
@@ -86,7 +85,7 @@ private struct Growth {
 
   mutating func add(_ counts: [String: Int]) { rounds.append(counts) }
 
-  /// How much more there is than after the last round.
+  /// How many more there are now than after the last round, in total.
   func excess(_ counts: [String: Int]) -> Int {
     guard let last = rounds.last else { return 0 }
     return counts.reduce(0) { sum, element in sum + max(0, element.value - last[element.key, default: 0]) }

@@ -1,21 +1,22 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object and each context that outlives the test. `.leakAudit` makes this trait.
+/// Fails a test for each object and each context that outlives the test. You get this trait as `.leakAudit`.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
-  /// True: the trait audits each test of a suite, not the suite as a whole.
+  /// True, so that each test of a suite is audited separately.
   public var isRecursive: Bool { true }
 
   fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
 
-  /// Runs a test in its `AppContext`, or in a new one if it has none of its own, and records what outlives the test.
+  /// Runs a test in its `AppContext`, or in a new one if it has none of its own, and records each object and context
+  /// that outlives the test.
   ///
   /// - Parameters:
   ///   - test: The test.
   ///   - testCase: The case of a parameterised test.
   ///   - function: Runs the test.
-  /// - Throws: What the test throws.
+  /// - Throws: The error that the test throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -26,8 +27,8 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LeakAuditTrait {
-  /// Fails a test for each object that outlives the test, if the object was bound or attached during the test, or made
-  /// for a context. Also fails the test for each context that was made during the test and outlives it.
+  /// Fails a test for each object and each context that outlives the test. This concerns contexts that were made during
+  /// the test, and objects that were bound, attached, or made for a context during it.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
@@ -35,30 +36,30 @@ extension Trait where Self == LeakAuditTrait {
   ///
   /// The test gets a reporter of its own. Traits apply from left to right, a suite's before its test's:
   ///
-  /// - If `.ownAppContext` applies before this trait, the audit begins when the context has been prepared. Contexts
-  ///   that are in its tree at the end of the test are no leaks, nor is what they own.
+  /// - If `.ownAppContext` applies before this trait, the audit begins after the context has been prepared. Contexts
+  ///   that are in its tree at the end of the test are not leaks, nor are the objects that they own.
   /// - If this trait applies first, or alone, the test runs in an `AppContext` that the audit makes. The audit looks
-  ///   for leaks after this context is gone. By then, everything that the context owned must also be gone.
+  ///   for leaks after this context is gone. By then, all objects that the context owned must be gone, too.
   public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
 
-  /// Does the same as `.leakAudit`, but lets instances of some classes live on, for example instances that all tests
-  /// share.
+  /// Does the same as `.leakAudit`, but allows objects of some classes to outlive the test, for example objects that
+  /// all tests share.
   ///
-  /// The contexts that such an instance is attached to may also live on, and so may what these contexts own. If
-  /// `UDIContext.self` is one of the classes, all contexts may live on.
+  /// The contexts that such an object is attached to may also outlive the test, and so may the objects that these
+  /// contexts own. If `UDIContext.self` is one of the classes, all contexts may outlive the test.
   ///
-  /// - Parameter ignored: The classes whose instances may live on.
+  /// - Parameter ignored: The classes whose objects may outlive the test.
   /// - Returns: The trait.
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
 }
 
-/// Runs an operation, and fails the test for each object and each context that outlives the operation. Use this instead
-/// of the trait `.leakAudit` for a part of a test.
+/// Runs an operation, and fails the test for each object and each context that outlives the operation. To audit only a
+/// part of a test, use this instead of the trait `.leakAudit`.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on.
-///   - sourceLocation: Where to record the issues.
-///   - operation: What to run.
+///   - ignored: The classes whose objects may outlive the operation.
+///   - sourceLocation: The place at which the issues are recorded.
+///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func expectNoLeaks(
   ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
@@ -70,9 +71,9 @@ nonisolated(nonsending) public func expectNoLeaks(
 /// Runs a synchronous operation, and fails the test for each object and each context that outlives the operation.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on.
-///   - sourceLocation: Where to record the issues.
-///   - operation: What to run.
+///   - ignored: The classes whose objects may outlive the operation.
+///   - sourceLocation: The place at which the issues are recorded.
+///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
 public func expectNoLeaks(
   ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
@@ -85,30 +86,31 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
   for leak in leaks { Issue.record("\(leak)", sourceLocation: sourceLocation) }
 }
 
-/// Runs an operation, and finds what outlives the operation. Use this instead of the trait `.leakAudit` with other test
-/// libraries.
+/// Runs an operation, and finds the objects and contexts that outlive it. With test libraries other than Swift Testing,
+/// use this instead of the trait `.leakAudit`.
 ///
-/// The audit watches which objects are bound, attached, or come to be owned by a context, and which contexts are made.
-/// It watches `AppContext` with everything below it, and, in all other trees, what is done by the operation's task and
-/// the tasks that it starts. What was there before the operation does not count.
+/// The audit watches which objects are bound or attached, or come to be owned by a context, and which contexts are
+/// made. In the tree of `AppContext`, it watches this for all tasks. In other trees, it watches only the operation's
+/// task and the tasks that this one starts. Objects and contexts that existed before the operation do not count.
 ///
-/// The operation may already have an `AppContext` for its task, set by `.ownAppContext`,
-/// ``withOwnAppContext(onMisuse:operation:)`` or `withAppContext`. Then the operation uses that context. Contexts that
-/// are in its tree at the end are not reported, nor is what they own.
+/// The operation's task may already have an `AppContext` of its own, set by `.ownAppContext`,
+/// ``withOwnAppContext(onMisuse:operation:)`` or `withAppContext`. In this case, the operation uses that context.
+/// Contexts that are in its tree at the end are not reported, nor are the objects that they own.
 ///
-/// Otherwise the operation gets a new `AppContext`, which should be gone by the time the audit looks for survivors.
-/// What that context owned is reported if it is still alive. The context itself is also reported if it is still alive,
-/// unless a task that is still running holds it.
+/// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. Objects
+/// that the context owned are reported if they are still alive. The context itself is also reported if it is still
+/// alive, unless a task that is still running holds it.
 ///
-/// The audit gives tasks that are ending a moment to release what they hold. If another audit runs inside the
-/// operation, what that audit has reported or was told to ignore is not reported again.
+/// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
+/// the operation, this one does not report again what the other has reported or was told to ignore.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on. So may the contexts that these instances are attached to.
+///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
+///     attached to.
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
-///   - operation: What to run.
-/// - Returns: What is still alive, each object once. A context is left out if one of these objects is attached to it,
-///   or if another context above it is also still alive.
+///   - operation: The operation to run.
+/// - Returns: The objects and contexts that are still alive, each once. A context is left out if one of these objects
+///   is attached to it, or if a context above it is still alive as well.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -122,13 +124,14 @@ nonisolated(nonsending) public func leaks(
   return audit.survivors(describe)
 }
 
-/// Runs a synchronous operation, and finds what outlives it.
+/// Runs a synchronous operation, and finds the objects and contexts that outlive it.
 ///
 /// - Parameters:
-///   - ignored: Classes whose instances may live on. So may the contexts that these instances are attached to.
+///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
+///     attached to.
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
-///   - operation: What to run.
-/// - Returns: What is still alive, each object once.
+///   - operation: The operation to run.
+/// - Returns: The objects and contexts that are still alive, each once.
 /// - Throws: The error that `operation` throws.
 public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -141,35 +144,35 @@ public func leaks(
   return audit.survivors(describe)
 }
 
-/// Describes leaked objects.
+/// Describes objects that have leaked.
 ///
-/// - Parameter known: Other objects, which may lead to the leaked ones.
+/// - Parameter known: Other objects, from which references may lead to the leaked ones.
 private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) -> [UDILeak] {
   if leaked.isEmpty { return [] }
   var traces = LeakTraces(to: leaked.compactMap(\.object), from: known)
   return leaked.map { UDILeak($0, trace: $0.object.flatMap { traces.trace(of: $0) }) }
 }
 
-/// Makes an audit, and decides what it ignores.
+/// Makes an audit that ignores objects of some classes.
 private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
   BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
-/// Gives tasks that are ending a moment to release what they hold. Whenever there is less left, they get another
-/// moment.
+/// Gives tasks that are ending a moment to release the objects that they hold. Each time when fewer objects are left,
+/// the tasks get another moment.
 ///
-/// - Parameter count: How much is left.
+/// - Parameter count: Returns how many objects are left.
 nonisolated(nonsending) func settle(_ count: () -> Int) async {
   var left = count()
   var deadline = ContinuousClock.now + patience
   var turns = 0
-  // The deadline alone is not enough. If other tests keep all threads busy, the ending tasks run no more often than
-  // this loop, so the loop also makes a minimum number of turns.
+  // The deadline alone is not enough: if other tests keep all threads busy, the ending tasks run no more often than
+  // this loop. So the loop also makes a minimum number of turns.
   while left > 0, ContinuousClock.now < deadline || turns < 200 {
     try? await Task.sleep(for: .milliseconds(1))
-    // To check objects, an audit holds them for a moment, and releases some of them on the main actor, which may be
-    // busy. The next line waits until those releases have run; otherwise the audit would count objects that only the
-    // audit holds.
+    // To check objects, an audit holds them for a moment. It releases some of them on the main actor, which may be
+    // busy. The next line waits for these releases, because otherwise the audit would count objects that only the audit
+    // itself holds.
     await Task { @MainActor in }.value
     turns += 1
     let now = count()
@@ -178,5 +181,5 @@ nonisolated(nonsending) func settle(_ count: () -> Int) async {
   }
 }
 
-/// How long to wait for tasks that are ending and may still hold an object.
+/// How long to wait for tasks that are ending and may still hold objects.
 private var patience: Duration { .milliseconds(200) }

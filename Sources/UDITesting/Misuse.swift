@@ -15,7 +15,7 @@ public import UDI
 
 /// Runs an operation that misuses the library on purpose, and collects the reports.
 ///
-/// - Parameter operation: What to run.
+/// - Parameter operation: The operation to run.
 /// - Returns: The reports of misuse, in order.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func misuse(
@@ -28,7 +28,7 @@ nonisolated(nonsending) public func misuse(
 
 /// Runs a synchronous operation that misuses the library on purpose, and collects the reports.
 ///
-/// - Parameter operation: What to run.
+/// - Parameter operation: The operation to run.
 /// - Returns: The reports of misuse, in order.
 /// - Throws: The error that `operation` throws.
 public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] {
@@ -39,7 +39,7 @@ public func misuse(during operation: () throws -> Void) rethrows -> [UDIMisuse] 
 
 /// Makes a source location for Swift Testing.
 func location(_ fileID: String, _ line: Int) -> SourceLocation {
-  // The path is not known. Swift Testing uses the path only for the same purposes as the file id, so the file id stands
-  // in for it.
+  // The path is not known. Swift Testing uses it only for the same purposes as the file id, so the file id takes its
+  // place.
   SourceLocation(fileID: fileID, filePath: fileID, line: max(1, line), column: 1)
 }

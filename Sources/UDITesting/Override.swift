@@ -1,11 +1,11 @@
 public import UDI
 
-/// Replaces a dependency during an operation: lookups in a context get another value under a key. The override takes
-/// precedence over everything that the context has under the key: bindings, providers, and instances, including those
-/// that were made with arguments.
+/// Replaces a dependency during an operation: lookups in a context find another value under a key. The override takes
+/// precedence over everything that the context has under the key: bindings, providers and instances, including
+/// instances that were made with arguments.
 ///
-/// During the operation, you can bind, register and make things under the key as usual. Lookups find them when the
-/// operation is over.
+/// During the operation, dependencies can be bound, registered and made under the key as usual. Lookups find them after
+/// the operation.
 ///
 /// ```swift
 /// withOverride(of: (any Clock).self, with: StoppedClock()) {
@@ -13,21 +13,22 @@ public import UDI
 /// }
 /// ```
 ///
-/// The override holds the value and returns it unchanged: if the value is an object that takes part in the tree, it is
-/// not attached. Everybody who looks up in the context gets the override, so tests that run in parallel need an
-/// `AppContext` of their own.
+/// The override holds the value and returns it unchanged: even if the value is an object that takes part in the tree,
+/// it is not attached. All lookups in the context find the override, so tests that run in parallel need an `AppContext`
+/// of their own.
 ///
-/// A property that keeps what it found is not affected. If it found something before the override, it keeps that during
-/// the override. If it first looks up during the override, it keeps the override's value afterwards.
+/// A property that keeps its dependency is not affected by the override. If it looked up before the override, it keeps
+/// that dependency during the override. If it first looks up during the override, it keeps the override's value
+/// afterwards.
 ///
 /// - Parameters:
-///   - type: The type to override.
-///   - name: The name, if any.
-///   - value: The value to give instead.
-///   - context: The context in which to override; `AppContext` by default.
+///   - type: The type of the dependency.
+///   - name: The dependency's name, if it has one.
+///   - value: The value to find instead.
+///   - context: The context in which to override; by default `AppContext`.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
@@ -43,13 +44,13 @@ nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
 /// Replaces a dependency during a synchronous operation; see ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
-///   - type: The type to override.
-///   - name: The name, if any.
-///   - value: The value to give instead.
-///   - context: The context in which to override; `AppContext` by default.
+///   - type: The type of the dependency.
+///   - name: The dependency's name, if it has one.
+///   - value: The value to find instead.
+///   - context: The context in which to override; by default `AppContext`.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 public func withOverride<Dependency: Sendable, Result>(
@@ -65,13 +66,13 @@ public func withOverride<Dependency: Sendable, Result>(
 /// ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
-///   - type: The type to override.
-///   - name: The name, if any.
-///   - value: The value to give instead.
-///   - context: The context in which to override; `AppContext` by default.
+///   - type: The type of the dependency.
+///   - name: The dependency's name, if it has one.
+///   - value: The value to find instead.
+///   - context: The context in which to override; by default `AppContext`.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 @preconcurrency @MainActor
@@ -88,13 +89,13 @@ public func withOverride<Dependency, Result>(
 /// ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
-///   - type: The type to override.
-///   - name: The name, if any.
-///   - value: The value to give instead.
-///   - context: The context in which to override; `AppContext` by default.
+///   - type: The type of the dependency.
+///   - name: The dependency's name, if it has one.
+///   - value: The value to find instead.
+///   - context: The context in which to override; by default `AppContext`.
 ///   - fileID: The caller's file, for diagnosis.
 ///   - line: The caller's line, for diagnosis.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 @preconcurrency @MainActor

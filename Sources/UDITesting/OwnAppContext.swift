@@ -1,17 +1,17 @@
 public import Testing
 public import UDI
 
-/// Gives each test an `AppContext` and a reporter of its own. `.ownAppContext` makes this trait.
+/// Gives each test an `AppContext` and a reporter of its own. You get this trait as `.ownAppContext`.
 ///
-/// When the test records its first issue, or throws, the text of its tree is attached to it as `AppContext.txt`.
+/// When the test records its first issue, or throws, the text of its tree is attached to the test as `AppContext.txt`.
 /// `swift test --attachments-path DIRECTORY` saves attachments.
 ///
 /// A test gets only one context. If several such traits apply to the test, for example its own and its suite's, all of
-/// them use the context of the outermost one. If an audit by `.leakAudit` is outside all of them, they use the audit's
+/// them use the context of the outermost one. If an audit by `.leakAudit` encloses all of them, they use the audit's
 /// context.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
-  /// True: the trait gives a context to each test of a suite, not to the suite as a whole.
+  /// True, so that each test of a suite gets a context of its own.
   public var isRecursive: Bool { true }
 
   fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }
@@ -22,7 +22,7 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   ///   - test: The test.
   ///   - testCase: The case of a parameterised test.
   ///   - function: Runs the test.
-  /// - Throws: What the test, or the trait's block, throws.
+  /// - Throws: The error that the test, or the trait's block, throws.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
@@ -37,8 +37,8 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnAppContextTrait {
-  /// Gives each test an `AppContext` and a reporter of its own. Tests can run in parallel and bind the same keys, and a
-  /// misuse of the library is recorded as an issue.
+  /// Gives each test an `AppContext` and a reporter of its own. So tests can run in parallel and bind under the same
+  /// keys. Each misuse of the library is recorded as an issue of the test.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
@@ -47,21 +47,21 @@ extension Trait where Self == OwnAppContextTrait {
 
   /// Gives each test an `AppContext` and a reporter of its own, and prepares the context.
   ///
-  /// If a suite and its test both have a block, both blocks prepare the same context, the suite's first.
+  /// If both a suite and its test have a block, the blocks prepare the same context, the suite's block first.
   ///
-  /// - Parameter setUp: Runs before each test, with the test's `AppContext`. Register here what all tests need.
+  /// - Parameter setUp: Runs before each test, with the test's `AppContext`. Register in it what all tests need.
   /// - Returns: The trait.
   public static func ownAppContext(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) -> Self {
     OwnAppContextTrait(setUp)
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own. Use this instead of the trait `.ownAppContext`
-/// with other test libraries.
+/// Runs an operation with an `AppContext` and a reporter of its own. With test libraries other than Swift Testing, use
+/// this instead of the trait `.ownAppContext`.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withOwnAppContext<Result>(
@@ -75,7 +75,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 public func withOwnAppContext<Result>(
@@ -91,23 +91,23 @@ final class OwnContext: Sendable {
   let context = UDIContext(tag: "App")
   private let test = Test.current?.id
 
-  /// The task's `OwnContext`. It is bound twice: once outside the binding of the task's `AppContext`, and once inside
-  /// that binding. A task copies all three bindings, and it is not specified from which end it releases them. Since the
-  /// bindings at both ends refer to this object, a task that still has this context also holds this object.
+  /// The task's `OwnContext`, stored in two task-local values: one is set before the task's `AppContext`, and one after
+  /// it. A task copies all three values, and may release them in either order. Since both the first and the last value
+  /// refer to this object, a task that still holds the context also holds this object.
   @TaskLocal fileprivate static var around: OwnContext?
   @TaskLocal fileprivate static var inside: OwnContext?
 
-  /// Whether the present `AppContext` was made by another trait of the same test.
+  /// Whether another trait of the same test has made the present `AppContext`.
   static func isThat(of test: Test) -> Bool {
     guard let inside else { return false }
     return inside.test == test.id && inside.context == AppContext
   }
 }
 
-/// Runs an operation with a reporter of its own, either in the given `AppContext` or, if none is given, in a new one.
+/// Runs an operation with a reporter of its own, in the given `AppContext` or, if none is given, in a new one.
 ///
-/// - Parameter operation: Receives the `AppContext`. If the context is new, it also receives an object that is alive
-///   for as long as tasks hold the context.
+/// - Parameter operation: Called with the `AppContext`. If that is new, also called with an object that is alive as
+///   long as any task holds the context.
 nonisolated(nonsending) func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
@@ -123,7 +123,7 @@ nonisolated(nonsending) func withContext<Result>(
   }
 }
 
-/// The same for a synchronous operation.
+/// Does the same for a synchronous operation.
 func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: (UDIContext, OwnContext?) throws -> Result

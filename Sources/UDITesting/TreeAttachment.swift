@@ -2,18 +2,18 @@ import Synchronization
 import Testing
 import UDI
 
-/// Attaches the text of a test's tree to the test when it fails.
+/// When a test fails, attaches the text of its tree to it.
 package final class TreeAttachment: Sendable {
-  /// Receives what is attached instead of the current test. A test of this type sets it.
+  /// In the tests of this type, receives the text instead of the current test.
   @TaskLocal package static var receiver: Receiver?
 
-  // A task-local function instead of an object stops the program in release builds, with Swift 6.3.
+  // Not a task-local function, because with Swift 6.3 that stops the program in release builds.
   package final class Receiver: Sendable {
     fileprivate let receive: @Sendable (_ text: String) -> Void
     package init(_ receive: @escaping @Sendable (_ text: String) -> Void) { self.receive = receive }
   }
 
-  /// Whether an outer trait of the same test attaches the tree already.
+  /// Whether an outer trait of the same test already attaches the tree.
   @TaskLocal private static var isActive = false
 
   private let context: UDIContext
@@ -25,7 +25,7 @@ package final class TreeAttachment: Sendable {
     self.sourceLocation = sourceLocation
   }
 
-  /// Runs a test. When the test records its first issue, or throws, attaches the tree as it is at that moment.
+  /// Runs a test. When it records its first issue, or throws, attaches the text of the tree as it is at that moment.
   static func attaching(
     _ context: UDIContext, to test: Test, _ testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {

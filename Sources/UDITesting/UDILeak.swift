@@ -1,6 +1,6 @@
 import UDI
 
-/// An object or a context that has outlived an operation. It was registered, attached or made during that operation.
+/// An object or a context that has outlived an operation during which it was registered, attached or made.
 public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// One registration of an object, or of a provider in a context.
   public struct Registration: Sendable, Hashable {
@@ -8,12 +8,12 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     public let typeName: String
     /// The description of the name that the object or the provider was registered under; nil if there is none.
     public let name: String?
-    /// The tags of all contexts from the root down to this one, both included.
+    /// The tags of the contexts from the root to the one with the registration, both included.
     public let path: [String]
-    /// Whether the context is also still alive. If so, somebody holds the context, and perhaps the object is held only
-    /// through the context.
+    /// Whether the context is still alive, too. If so, somebody holds the context, which may be the only reason why the
+    /// object is still alive.
     public let isContextAlive: Bool
-    /// The file of the call that made the registration, as `#fileID` gives it.
+    /// The file of the call that made the registration, in the form of `#fileID`.
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
@@ -21,11 +21,11 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
 
   /// One context that an object was attached to.
   public struct Attachment: Sendable, Hashable {
-    /// The tags of all contexts from the root down to this one, both included.
+    /// The tags of the contexts from the root to this one, both included.
     public let path: [String]
-    /// Whether the context is also still alive. An object holds the context that it is attached to.
+    /// Whether the context is still alive, too. An object holds the context that it is attached to.
     public let isContextAlive: Bool
-    /// The file of the call of `attached(to:)`; for an object that a provider made, the file of the provider's
+    /// The file of the call of `attached(to:)`. If a provider made the object, this is the file of the provider's
     /// registration. Nil if the object was attached by setting `attachedContext`.
     public let fileID: String?
     /// The line of that call, counted from 1.
@@ -38,22 +38,21 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   public let registrations: [Registration]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// If a context has leaked, the tags of all contexts from the root down to this one, both included. Nil for any other
-  /// object.
+  /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
   public let contextPath: [String]?
-  /// If a context has leaked, the providers that are registered in that context and below it. A provider whose factory
-  /// captures the context keeps the context alive.
+  /// If a context has leaked, the providers that are registered in it and below it. A provider whose factory captures
+  /// the context keeps the context alive.
   public let providers: [Registration]
-  /// The leak trace: the references that lead from an object that the audit knows to the one that leaked, for example
+  /// The leak trace: the references that lead from an object that the audit knows to the leaked object, for example
   /// `Coordinator.handlers[2] {captures} → Model`. If an object holds itself, the trace leads from the object back to
-  /// it. Nil if none was found.
+  /// itself. Nil if no trace was found.
   ///
   /// The search begins at the contexts of the audited tree, and at all objects that the audit knows. It looks into
-  /// stored properties, collections and what closures have captured. It does not look into running tasks, global and
-  /// local variables, C libraries, or memory that a type reaches by pointers.
+  /// stored properties, collections and captures of closures. It does not look into running tasks, global and local
+  /// variables, C libraries, or memory that a type reaches through pointers.
   public let trace: String?
 
-  /// Says what leaked, where it was registered, attached or made, and what holds it.
+  /// A description of the leak: what leaked, where it was registered, attached or made, and what holds it.
   public var description: String {
     if let contextPath { return describeContext(contextPath) }
     let wasRegistered = !registrations.isEmpty
@@ -95,7 +94,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
 
   /// - Parameters:
   ///   - subject: An object or a context that an audit reports.
-  ///   - trace: Its leak trace, if one was found.
+  ///   - trace: The leak trace, if one was found.
   init(_ subject: BindingAudit.Subject, trace: String?) {
     self.trace = trace
     className = "\(subject.objectType)"

@@ -6,33 +6,34 @@
   import Musl
 #endif
 
-/// What a closure has captured: a heap object without a class, whose metadata describes its content.
+/// The context of a closure, which contains its captures: a heap object without a class, whose metadata describes its
+/// content.
 ///
-/// The compiler writes a list of the captures' types for each closure. A context is read only if the types of all
-/// captures are known, because otherwise it is not known where each capture is. Nothing is guessed.
+/// For each closure, the compiler writes a list of the types of its captures. The position of a capture depends on the
+/// types of the captures before it. So a context is read only if all types are known, and nothing is guessed.
 @safe
 struct ClosureContext {
   private let address: UnsafeRawPointer
   private let metadata: UnsafeRawPointer
 
   /// - Parameters:
-  ///   - address: The address of a closure's context, which is alive.
+  ///   - address: The address of a closure's context that is alive.
   ///   - metadata: The first word at this address.
   init(at address: UnsafeRawPointer, _ metadata: UnsafeRawPointer) {
     unsafe (self.address, self.metadata) = unsafe (address, metadata)
   }
 
-  /// One capture that is held strongly.
+  /// A capture that the closure holds strongly.
   @safe
   enum Capture {
     case value(Any.Type, at: UnsafeRawPointer)
-    /// A captured variable, which is a heap object of its own, or another reference to a heap object.
+    /// A reference to a heap object, for example to a captured variable, which is a heap object of its own.
     case reference(at: UnsafeRawPointer)
-    /// A function, which is a pair of its code and its context.
+    /// A function, which consists of the address of its code and its context.
     case function(at: UnsafeRawPointer)
   }
 
-  /// The captures that are held strongly; nil if it is not known what was captured.
+  /// The captures that the closure holds strongly; nil if their types are not all known.
   var strongCaptures: [Capture]? {
     guard let descriptor = unsafe metadata.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else { return nil }
     let captureCount = unsafe Int(descriptor.load(as: UInt32.self))
@@ -42,7 +43,7 @@ struct ClosureContext {
       let place = unsafe descriptor + 12 + 4 * index
       return unsafe MangledName(at: place + Int(place.load(as: Int32.self)))
     }
-    // With parameter packs, it is not known how many words come before the captures.
+    // With parameter packs, the number of words before the captures is not known.
     if names.contains(where: \.hasPack) { return nil }
     let bindings = unsafe address + Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
     let generics = unsafe Generics(names[captureCount...], bindings, bindingCount)
@@ -63,13 +64,14 @@ struct ClosureContext {
     return unsafe isWhole(end - address) ? captures : nil
   }
 
-  /// Whether captures that end after so many bytes fill the context. Otherwise they are somewhere else than thought.
+  /// Whether captures that end after this many bytes fill the context. If not, they are at other positions than
+  /// assumed.
   private func isWhole(_ count: Int) -> Bool {
     guard let size = unsafe allocatedSize(address) else { return true }
     #if canImport(Darwin)
       return count <= size
     #else
-      // The C library gives up to 15 bytes more than it was asked for, and more than that for a greater alignment.
+      // The C library allocates up to 15 bytes more than requested, and more than that for a larger alignment.
       return count <= size && size < count + 48
     #endif
   }
@@ -81,7 +83,7 @@ struct ClosureContext {
     init(_ sources: ArraySlice<MangledName>, _ bindings: UnsafeRawPointer, _ count: Int) {
       var rest = sources
       while let parameter = rest.popFirst(), let source = rest.popFirst() {
-        // "B" and a number: the type is the binding with this number.
+        // "B" and a number mean: the type is the binding with this number.
         guard source.text.first == "B", let index = Int(source.text.dropFirst()), index < count else { continue }
         types[parameter.text] = unsafe bindings.load(fromByteOffset: 8 * index, as: Any.Type.self)
       }
@@ -90,7 +92,8 @@ struct ClosureContext {
     func resolve(_ name: MangledName, dropping dropped: Int) -> Any.Type? {
       if let type = unsafe name.resolved(dropping: dropped) { return type }
       if let type = types[String(name.text.dropLast(dropped))] { return type }
-      // The name mentions type parameters. To replace them, the runtime asks for a generic type that has them.
+      // The name mentions type parameters. The runtime can replace them only with the help of a generic type that has
+      // as many parameters.
       let arguments = ["x", "q_", "q0_", "q1_"].map { types[$0] }.prefix { $0 != nil }.compactMap(\.self)
       let templates: [Any.Type] = [
         Template1<Int>.self, Template2<Int, Int>.self, Template3<Int, Int, Int>.self,
@@ -103,7 +106,7 @@ struct ClosureContext {
     }
   }
 
-  /// What a capture is made of.
+  /// The kind, size and alignment of a capture.
   private struct Content {
     enum Kind {
       case value(Any.Type), reference, function, notHeld
@@ -119,7 +122,7 @@ struct ClosureContext {
     init?(_ name: MangledName, _ generics: Generics) {
       let text = name.text
       if ["Xw", "Xo", "Xu"].contains(where: text.hasSuffix) {
-        // Weak, unowned, and unowned without a check.
+        // These suffixes stand for weak, unowned, and unowned without a check.
         guard let type = generics.resolve(name, dropping: 2) else { return nil }
         self.init(.notHeld, size: TypeLayout(type).size)
       } else if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" {
@@ -139,16 +142,16 @@ struct ClosureContext {
         let layout = TypeLayout(type)
         self.init(.value(type), size: layout.size, alignment: layout.alignment)
       } else if name.beginsWithClass, text.hasPrefix("?y"), text.hasSuffix("G") || text.hasSuffix("GSg") {
-        // An object of a generic class whose arguments are known only to the object.
+        // An object of a generic class whose arguments only the object itself knows.
         self.init(.reference)
       } else {
         return nil
       }
     }
 
-    /// Whether the name of a function's type says that the function has a context; nil for the name of another type.
+    /// If this is the name of a function type, whether such a function has a context; nil for any other type.
     ///
-    /// Such a name ends with `I`, letters that describe the function, and `_`.
+    /// The name of a function type ends with `I`, letters that describe the function, and `_`.
     private static func isThickFunction(_ text: String) -> Bool? {
       // An optional function is stored like a function. If it is nil, it has no context.
       if text.hasSuffix("_Sg") { return isThickFunction(String(text.dropLast(2))) }
@@ -165,17 +168,17 @@ struct ClosureContext {
   }
 }
 
-// Their parameters stand for those of a generic closure.
+// The parameters of these types stand for those of a generic closure.
 private enum Template1<A> {}
 private enum Template2<A, B> {}
 private enum Template3<A, B, C> {}
 private enum Template4<A, B, C, D> {}
 
-/// How many bytes were allocated at an address; nil if this is not known.
+/// The number of bytes that were allocated at an address; nil if it is not known.
 ///
 /// - Parameter address: The address of an object that is alive.
 func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
-  // An object that is never freed may be part of the program's data. Its reference counts say so.
+  // An object that is never freed, which its reference counts show, may be part of the program's data.
   let counts = unsafe address.load(fromByteOffset: 8, as: UInt.self)
   if UInt32(truncatingIfNeeded: counts) == .max { return nil }
   #if canImport(Darwin)
@@ -188,7 +191,7 @@ func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
 }
 
 #if !canImport(Darwin)
-  /// The C library's `malloc_usable_size`, if there is one.
+  /// The C library's `malloc_usable_size`, if the library has it.
   private let usableSize = unsafe dlsym(nil, "malloc_usable_size").map {
     unsafe unsafeBitCast($0, to: (@convention(c) (UnsafeMutableRawPointer?) -> Int).self)
   }

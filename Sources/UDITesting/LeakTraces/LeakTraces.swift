@@ -1,13 +1,14 @@
-/// Finds, for leaked objects, the references that lead to them: their leak traces.
+/// Finds the leak traces of leaked objects, that is, the references that lead to them.
 package struct LeakTraces {
   private let graph: ReferenceGraph
-  /// For each node, the edge that a search from the objects that may be alive came by.
+  /// The result of a search from the objects that may be alive: for each node, the edge by which the search reached it;
+  /// nil if it was not reached.
   private let fromKnown: [Origin?]
   private let leaked: [Int]
-  /// How many nodes the searches that begin at leaked objects may still visit.
+  /// How many nodes the searches from leaked objects may still visit.
   private var budget = 2_000_000
 
-  /// Where a search came from.
+  /// The edge by which a search has reached a node.
   private struct Origin {
     let node: Int
     let steps: String
@@ -15,20 +16,20 @@ package struct LeakTraces {
 
   /// - Parameters:
   ///   - leaked: The objects that should be gone.
-  ///   - known: Objects that may be alive, and that perhaps lead to one of these.
+  ///   - known: Objects that may be alive, and from which references may lead to the leaked ones.
   package init(to leaked: [AnyObject], from known: [AnyObject]) {
     graph = ReferenceGraph(known + leaked)
     let graph = graph
     self.leaked = leaked.compactMap { graph.existingIndex(of: $0) }
     let leaked = Set(self.leaked)
-    // No way leads through a leaked object, because that object has a trace of its own.
+    // No trace leads through another leaked object, because that object has a trace of its own.
     fromKnown = Self.search(
       graph, from: known.compactMap { graph.existingIndex(of: $0) }.filter { !leaked.contains($0) },
       passing: { !leaked.contains($0) })
   }
 
-  /// The trace of a leaked object: from an object that may be alive, or else from the leaked object back to itself, or
-  /// else from another leaked one. Nil if none was found.
+  /// Returns the trace of a leaked object. It begins at an object that may be alive. If there is no such trace, it
+  /// leads from the leaked object back to itself, or else begins at another leaked object. Nil if no trace was found.
   package mutating func trace(of object: AnyObject) -> String? {
     guard let goal = graph.existingIndex(of: object) else { return nil }
     if fromKnown[goal] != nil { return text(to: goal, fromKnown) }
@@ -43,12 +44,12 @@ package struct LeakTraces {
     return origins[goal] == nil ? nil : text(to: goal, origins)
   }
 
-  /// Searches breadth first, so that the shortest way is found.
+  /// Searches in breadth-first order, so that it finds the shortest path.
   ///
   /// - Parameters:
   ///   - start: The nodes to begin at. They have no origin, unless an edge leads back to them.
-  ///   - isPassed: Whether the search goes on from a node that it has reached.
-  ///   - goal: The node where the search ends.
+  ///   - isPassed: Whether the search continues from a node that it has reached.
+  ///   - goal: The node at which the search ends.
   private static func search(
     _ graph: ReferenceGraph, from start: [Int], passing isPassed: (Int) -> Bool, until goal: Int? = nil
   ) -> [Origin?] {
@@ -79,7 +80,7 @@ package struct LeakTraces {
     } while node != goal
     var text = graph.nodes[node].name ?? "UDI"
     for part in parts.reversed() {
-      // What a closure has captured may be a closure, or a variable. That is one step for a reader.
+      // A closure may have captured another closure, or a variable. Readers see this as a single step.
       let isRepeated = text.hasSuffix(ReferenceScan.captures) && part.hasPrefix(ReferenceScan.captures)
       text += isRepeated ? String(part.dropFirst(ReferenceScan.captures.count)) : part
     }

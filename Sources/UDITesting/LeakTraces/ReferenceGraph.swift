@@ -1,18 +1,18 @@
 import UDI
 
-/// The heap objects that can be reached from some objects, with the references between them.
+/// The heap objects that can be reached from given objects, and the references between them.
 final class ReferenceGraph {
   struct Edge {
     let target: Int
     let steps: String
   }
 
-  /// A heap object: an object of a class, or what a closure has captured, a captured variable, or the like.
+  /// A heap object: an object of a class, the captures of a closure, a captured variable, and the like.
   struct Node {
-    /// How traces name the object; nil if they do not, as it is only a part of the way.
+    /// The object's name in traces. Nil if traces do not name it, because users do not know such an object.
     let name: String?
     var edges: [Edge] = []
-    /// Keeps an object alive as long as the graph exists.
+    /// Keeps the object alive as long as the graph exists.
     fileprivate let object: AnyObject?
     fileprivate let address: UInt
   }
@@ -21,18 +21,19 @@ final class ReferenceGraph {
   private var indices: [UInt: Int] = [:]
 
   private let fields = FieldCache()
-  /// What is known about each class whose objects were met.
+  /// Facts about each class that the search has met.
   private var classes: [ObjectIdentifier: ClassFacts] = [:]
 
   private struct ClassFacts {
     let name: String
-    /// Whether the class is one of the library's own.
+    /// Whether the class belongs to the library.
     let isOfLibrary: Bool
-    /// Whether it is one of the library's own and its objects have closures of the user. The search looks into these,
-    /// but into no other object of the library: those refer to one another, and nobody could do anything about that.
+    /// Whether the class belongs to the library and its objects hold closures of the user. The search looks into such
+    /// objects. It does not look into the library's other objects, because references between these are none of the
+    /// user's concern.
     let hasClosures: Bool
-    /// If the objects are the memory of collections, the type of these. Such a collection is one reference to its
-    /// memory.
+    /// If the objects of the class are the memory of collections, the type of the collections. Such a collection
+    /// consists of one reference to its memory.
     let collection: Any.Type?
 
     init(_ type: AnyClass) {
@@ -70,10 +71,10 @@ final class ReferenceGraph {
     return facts
   }
 
-  /// A search gives up after this many objects.
+  /// The search ends after this many objects.
   private static var limit: Int { 200_000 }
 
-  /// - Parameter roots: The objects to begin with.
+  /// - Parameter roots: The objects from which the search begins.
   init(_ roots: [AnyObject]) {
     for root in roots { _ = index(of: root) }
     var next = 0
@@ -83,7 +84,7 @@ final class ReferenceGraph {
     }
   }
 
-  /// The node of an object; nil if there is none.
+  /// The index of an object's node, or nil if there is none.
   func existingIndex(of object: AnyObject) -> Int? { indices[Self.address(of: object)] }
 
   private static func address(of object: AnyObject) -> UInt {
@@ -147,7 +148,7 @@ final class ReferenceGraph {
     return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
   }
 
-  /// Scans a heap object that is no object of a class.
+  /// Scans a heap object that is not an object of a class.
   private func scan(_ pointer: UnsafeRawPointer, _ scan: inout ReferenceScan) {
     let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
     switch unsafe HeapKind(of: pointer) {
@@ -171,7 +172,7 @@ final class ReferenceGraph {
   }
 }
 
-/// A class whose objects have a header beside their stored properties.
+/// A class whose objects have a header in addition to their stored properties.
 private protocol ScannedBuffer: AnyObject {
   static func scanHeader(of buffer: AnyObject, _ scan: inout ReferenceScan)
 }

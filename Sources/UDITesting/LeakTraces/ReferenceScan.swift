@@ -1,25 +1,25 @@
-/// Finds the strong references in values: in their stored properties, elements, payloads, and so on.
+/// Finds the strong references in values: in stored properties, elements, payloads, and so on.
 ///
-/// A scan reads memory whose type is known. It calls no code of the types: no `customMirror`, no `description`, no
-/// computed property. It does not follow pointers, and so does not see what a type keeps in memory of its own.
+/// A scan reads only memory whose type is known, and calls no code of the types: no `customMirror`, no `description`,
+/// no computed property. It does not follow pointers, so it does not see memory that a type has allocated itself.
 struct ReferenceScan {
-  /// A reference, with the steps that lead to it, for example `.handlers[2]`.
+  /// A reference, with the steps that lead to it, such as `.handlers[2]`.
   struct Reference {
     /// The address of a heap object.
     let target: UInt
     let steps: String
-    /// Whether the heap object is known to be an object of a class.
+    /// Whether the heap object is certainly an object of a class.
     let isObject: Bool
   }
 
   private(set) var references: [Reference] = []
   private let fields: FieldCache
   private var steps = ""
-  /// Values inside values; a bound against types that contain themselves without end.
+  /// How deeply the value is nested in other values. This is limited, because a type might contain itself without end.
   private var depth = 0
-  /// Whether the scan is inside a part of the library, whose properties mean nothing to users.
+  /// Whether the scan is inside an object of the library, whose properties mean nothing to users.
   private var isSilent = false
-  /// Whether the scan is inside what a closure has captured.
+  /// Whether the scan is inside the captures of a closure.
   var isOfClosure = false
 
   init(_ fields: FieldCache) { self.fields = fields }
@@ -27,7 +27,7 @@ struct ReferenceScan {
   /// Scans a value.
   ///
   /// - Parameters:
-  ///   - address: The address of an initialized value, which nobody changes meanwhile.
+  ///   - address: The address of an initialised value, which nobody changes during the scan.
   ///   - type: The type of the value.
   mutating func scan(_ address: UnsafeRawPointer, as type: Any.Type) {
     let layout = TypeLayout(type)
@@ -43,16 +43,16 @@ struct ReferenceScan {
       if layout.hasFunctionContext { unsafe addFunction(at: address) }
     case .existential, .extendedExistential: unsafe scanExistential(address, layout)
     case .opaque:
-      // Such a type is known only by its name, because the language has no word for it.
+      // There is no expression for this type, so only its name can be compared.
       if _typeName(type) == "Builtin.NativeObject" { unsafe addReference(at: address) }
     case .other: break
     }
   }
 
-  /// No object is asked for more references than this.
+  /// The largest number of references that one object's scan returns.
   private static var limit: Int { 10_000 }
 
-  /// Performs a scan of a part.
+  /// Scans a part of the value, to which a step leads.
   mutating func step(_ step: String, _ scan: (inout ReferenceScan) -> Void) {
     let length = steps.utf8.count
     if !isSilent || step == Self.captures { steps += step }
@@ -63,24 +63,25 @@ struct ReferenceScan {
   /// Adds the reference that is stored at an address.
   mutating func addReference(at address: UnsafeRawPointer, isObject: Bool = false) {
     let word = unsafe address.load(as: UInt.self)
-    // Elsewhere than on Linux, a word may contain a small object itself.
+    // On platforms other than Linux, a word can contain a small object itself.
     guard word != 0, word % 8 == 0, word < 1 << 56 else { return }
-    // A property of a class has an object for certain. What a closure has captured is checked.
+    // A class-typed property certainly refers to an object. Captures of closures are checked.
     if !isObject || isOfClosure, UnknownMemory.heapKind(at: word) == nil { return }
     references.append(Reference(target: word, steps: steps, isObject: isObject))
   }
 
-  /// Adds the context of a function.
+  /// Adds a function's reference to its context.
   mutating func addFunction(at address: UnsafeRawPointer) {
     step(Self.captures) { unsafe $0.addReference(at: address + 8) }
   }
 
-  /// The step from a function to what it has captured.
+  /// The step from a function to its captures.
   static var captures: String { " {captures}" }
 
-  /// Scans the stored properties of an object, or of a structure.
+  /// Scans the stored properties of an object or a structure.
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    // While an object of the library changes, the properties with this prefix are guarded by the tree lock.
+    // In objects of the library, properties with this prefix are guarded by the tree lock, so they may change during
+    // the scan.
     for field in fields[layout] where !isSilent || !field.name.hasPrefix("unchecked") {
       step(".\(field.name)") { scan in
         if let type = field.type {
@@ -92,7 +93,7 @@ struct ReferenceScan {
     }
   }
 
-  /// Adds the words in memory of unknown layout that are references for certain.
+  /// Adds those words in memory of unknown layout that are certainly references.
   private mutating func scanUnknown(_ address: UnsafeRawPointer, size: Int) {
     let start = unsafe address.alignedUp(toMultipleOf: 8)
     let end = unsafe address + size
@@ -108,7 +109,7 @@ struct ReferenceScan {
     }
   }
 
-  /// Scans the stored properties of an object of the library. They are not named.
+  /// Scans the stored properties of an object of the library, without naming them in the steps.
   mutating func scanFieldsSilently(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     isSilent = true
     unsafe scanFields(address, layout)
@@ -153,7 +154,8 @@ struct ReferenceScan {
     case .object: unsafe addReference(at: address, isObject: true)
     case .error: scan(copy: unsafe address.assumingMemoryBound(to: (any Error).self).pointee)
     case .opaque:
-      // Three words for the value or for a reference to a box with the value, and then the type.
+      // The existential has three words, which contain the value or a reference to a box with the value; then comes the
+      // type.
       let content = TypeLayout(unsafe address.load(fromByteOffset: 24, as: Any.Type.self))
       if content.isInlineInExistential {
         unsafe scan(address, as: content.type)
@@ -166,7 +168,7 @@ struct ReferenceScan {
   }
 }
 
-/// The stored properties of the types that were scanned.
+/// The stored properties of the types that have been scanned.
 final class FieldCache {
   private var fields: [ObjectIdentifier: [TypeLayout.Field]] = [:]
 
@@ -181,7 +183,7 @@ final class FieldCache {
 
 // MARK: - Collections
 
-/// A collection of the standard library, whose elements are scanned one by one.
+/// A collection of the standard library. Its elements are scanned one by one.
 private protocol ScannedCollection {
   /// - Parameter address: The address of a collection of this type.
   static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan)
@@ -221,7 +223,7 @@ extension Dictionary: ScannedCollection {
   fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
     for (key, value) in unsafe address.assumingMemoryBound(to: Self.self).pointee {
       scan.step("[key]") { scan in unsafe withUnsafePointer(to: key) { unsafe scan.scan($0, as: Key.self) } }
-      // Only what the standard library describes: the description of another key is user code.
+      // Keys are described only if the standard library does it, because the description of any other key is user code.
       let text =
         switch key {
         case let key as String: "\"\(key)\""

@@ -1,13 +1,13 @@
-// What the runtime says about types. The standard library's `Mirror` asks the same functions, but reads each property
-// before it shows it. For an `unowned` property whose object is gone, that would stop the program.
+// Facts about types, from the runtime. The standard library's `Mirror` calls the same functions, but it also reads each
+// property, which would stop the program at an `unowned` property whose object is gone.
 
 /// The metadata of a type, as far as leak traces need it.
 ///
-/// The layouts that are read here are part of Swift's stable ABI.
+/// All layouts that are read here are part of Swift's stable ABI.
 @safe
 struct TypeLayout {
   let type: Any.Type
-  /// Metadata of types is never freed.
+  /// Never dangles, because the metadata of types is never freed.
   private let metadata: UnsafeRawPointer
 
   init(_ type: Any.Type) {
@@ -36,10 +36,10 @@ struct TypeLayout {
   private var witnessFlags: UInt32 {
     unsafe metadata.load(fromByteOffset: -8, as: UnsafeRawPointer.self).load(fromByteOffset: 80, as: UInt32.self)
   }
-  /// Whether values of the type hold no references.
+  /// Whether values of the type contain no references.
   var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
   var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
-  /// Whether an existential has a value of this type in its own memory, and not in a box.
+  /// Whether an existential contains a value of this type in its own memory rather than in a box.
   var isInlineInExistential: Bool { witnessFlags & 0x2_0000 == 0 }
 
   var size: Int {
@@ -53,7 +53,7 @@ struct TypeLayout {
 
   // MARK: - Functions and existentials
 
-  /// Whether a function of this type has a context: it is not a C function and not a block.
+  /// Whether a function of this type has a context, because it is neither a C function nor a block.
   var hasFunctionContext: Bool { unsafe metadata.load(fromByteOffset: 8, as: UInt.self) & 0xFF_0000 == 0 }
 
   enum Representation { case opaque, object, error, other }
@@ -75,7 +75,7 @@ struct TypeLayout {
 
   // MARK: - Generic types
 
-  /// What all types that are made of one generic type share; for other types, what describes the type.
+  /// The descriptor of the type. All types made from the same generic type have the same descriptor.
   var descriptor: UnsafeRawPointer? {
     switch kind {
     case .structure, .enumeration: return unsafe metadata.load(fromByteOffset: 8, as: UnsafeRawPointer?.self)
@@ -84,11 +84,11 @@ struct TypeLayout {
     }
   }
 
-  /// The generic arguments, as metadata. Read only as many as the type has.
+  /// The metadata of the generic arguments. Do not read more of them than the type has.
   var genericArguments: UnsafePointer<Any.Type>? {
     guard let descriptor = unsafe descriptor else { return nil }
     if kind != .classReference { return unsafe (metadata + 16).assumingMemoryBound(to: Any.Type.self) }
-    // A class with a superclass from another module that may change has its arguments elsewhere.
+    // A class stores its arguments elsewhere if its superclass is in another module, whose layout may change.
     let flags = unsafe descriptor.load(as: UInt32.self)
     let (hasResilientSuperclass, areNegative) = (flags >> 29 & 1 == 1, flags >> 28 & 1 == 1)
     if hasResilientSuperclass || areNegative { return nil }
@@ -97,7 +97,7 @@ struct TypeLayout {
     return unsafe (metadata + 8 * (words - own)).assumingMemoryBound(to: Any.Type.self)
   }
 
-  // Where the metadata of a class has its descriptor, and the size of its objects.
+  // The offsets, in a class's metadata, of the descriptor and of the size of the class's objects.
   #if canImport(Darwin)
     static var classDescriptor: Int { 64 }
     private static var objectSize: Int { 48 }
@@ -105,7 +105,7 @@ struct TypeLayout {
     static var classDescriptor: Int { 40 }
     private static var objectSize: Int { 24 }
   #endif
-  /// What the descriptor of a class says in the five lowest bits of its first word.
+  /// The lowest five bits of a descriptor's first word, for a class.
   static var classFlag: UInt { 16 }
 
   // MARK: - Properties
@@ -115,12 +115,12 @@ struct TypeLayout {
     let offset: Int
     /// The type; nil if the runtime does not tell it.
     let type: Any.Type?
-    /// The number of bytes to the next property.
+    /// The number of bytes to the next property, or to the end.
     let room: Int
   }
 
-  /// The stored properties, or the elements of a tuple, that can hold a reference strongly; for a class, with those of
-  /// its superclasses.
+  /// The stored properties that can hold a strong reference, including those of superclasses; for a tuple, its
+  /// elements.
   var strongFields: [Field] {
     let count = fieldCount(type)
     return (0..<count).compactMap { index in
@@ -128,7 +128,7 @@ struct TypeLayout {
       let fieldType = unsafe fieldType(type, index: index, metadata: &metadata)
       defer { unsafe metadata.freeName?(metadata.name) }
       guard unsafe metadata.isStrong else { return nil }
-      // The runtime gives an empty tuple for what cannot be copied.
+      // For a type that cannot be copied, the runtime returns the empty tuple.
       let isKnown = fieldType != Void.self
       if isKnown, TypeLayout(fieldType).isTrivial { return nil }
       let offset = fieldOffset(type, index: index)
@@ -139,12 +139,12 @@ struct TypeLayout {
     }
   }
 
-  /// The size of a value, or of an object of the class.
+  /// The size of a value of the type or, for a class, of an object.
   private var wholeSize: Int {
     kind == .classReference ? unsafe Int(metadata.load(fromByteOffset: Self.objectSize, as: UInt32.self)) : size
   }
 
-  /// The name as it is written in the source: for a lazy property, the runtime knows only that of its storage.
+  /// The name as in the source. For a lazy property, the runtime knows only the name of its storage.
   private static func written(_ name: String) -> String {
     let lazyPrefix = "$__lazy_storage_$_"
     if name.hasPrefix(lazyPrefix) { return String(name.dropFirst(lazyPrefix.count)) }
@@ -152,15 +152,15 @@ struct TypeLayout {
   }
 }
 
-/// The name of a type, as the compiler writes it into the program.
+/// The name of a type in the form that the compiler writes into the program.
 @safe
 struct MangledName {
   private let start: UnsafePointer<UInt8>
   private let count: Int
-  /// The name with each reference to another place in the program replaced by `?`.
+  /// The name, with `?` in place of each reference to another address in the program.
   let text: String
 
-  /// - Parameter address: The address of a name in a program's constants.
+  /// - Parameter address: The address of a name in the program's constants.
   init(at address: UnsafeRawPointer) {
     unsafe start = address.assumingMemoryBound(to: UInt8.self)
     var (count, text) = (0, "")
@@ -177,22 +177,22 @@ struct MangledName {
   /// Whether the name may mention a parameter pack.
   var hasPack: Bool { text.contains("Qp") || text.contains("QP") || text.contains("Qe") }
 
-  /// The type; nil if the runtime does not know it.
+  /// Returns the type with this name; nil if the runtime does not know it.
   ///
   /// - Parameters:
-  ///   - dropped: How many characters at the end are no part of the type's name.
+  ///   - dropped: How many characters at the end do not belong to the type's name.
   ///   - context: The descriptor of the generic type whose parameters the name mentions.
   ///   - arguments: The arguments for these parameters.
   func resolved(
     dropping dropped: Int = 0, in context: UnsafeRawPointer? = nil, _ arguments: UnsafeRawPointer? = nil
   ) -> Any.Type? {
-    // The runtime stops the program if it does not know what to put in the place of a parameter pack.
+    // If the name mentioned a parameter pack, the runtime would stop the program.
     if hasPack { return nil }
     return unsafe _getTypeByMangledNameInContext(
       start, UInt(count - dropped), genericContext: context, genericArguments: arguments)
   }
 
-  /// Whether the name begins with a direct reference to the descriptor of a class.
+  /// Whether the name begins with a reference to the descriptor of a class.
   var beginsWithClass: Bool {
     let address: UnsafeRawPointer
     switch unsafe start[0] {
@@ -208,17 +208,17 @@ struct MangledName {
   }
 }
 
-/// What the runtime says about a stored property.
+/// The runtime's facts about a stored property.
 @unsafe
 struct FieldMetadata {
   var name: UnsafePointer<CChar>?
   var freeName: (@convention(c) (UnsafePointer<CChar>?) -> Void)?
-  /// False for `weak` and `unowned`.
+  /// False for `weak` and `unowned` properties.
   var isStrong = false
   var isVariable = false
 }
 
-// The functions of the runtime that the standard library's reflection is made of.
+// The runtime's functions on which the standard library's reflection is based.
 
 @_silgen_name("swift_reflectionMirror_recursiveCount")
 private func fieldCount(_ type: Any.Type) -> Int

@@ -6,15 +6,15 @@
   import Musl
 #endif
 
-/// Memory of an object whose layout is not known: the runtime does not tell the types of stored properties that cannot
-/// be copied, such as a `Mutex`.
+/// Memory in an object whose layout is not known. The reason is that the runtime does not tell the types of stored
+/// properties that cannot be copied, such as a `Mutex`.
 ///
-/// In such memory, a word counts as a reference only if it is the address of a heap object. To find out, the memory
-/// that the word might refer to is read through the operating system, which refuses instead of stopping the program.
-/// What is there must be the beginning of a heap object: it refers to metadata, and that refers to a description in the
-/// program's constants.
+/// In such memory, a word counts as a reference only if it is certainly the address of a heap object. To check this,
+/// the memory at the address is read through the operating system, which returns an error for a bad address instead of
+/// stopping the program. It must contain the beginning of a heap object, that is, the address of metadata; and the
+/// metadata must refer to a description in the program's constants.
 enum UnknownMemory {
-  /// What kind of heap object is at an address; nil if there is none.
+  /// The kind of heap object at an address; nil if there is none.
   static func heapKind(at address: UInt) -> HeapKind? {
     guard address.isMultiple(of: 8), let metadata = read(address), metadata.isMultiple(of: 8), let word = read(metadata)
     else { return nil }
@@ -34,20 +34,20 @@ enum UnknownMemory {
     return kind
   }
 
-  /// Whether somebody refers to an object by an `unowned` reference. Such a reference looks like a strong one.
+  /// Whether there are `unowned` references to an object. Such a reference looks like a strong one.
   static func isUnowned(_ address: UInt) -> Bool {
     let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
-    // The object counts itself once.
+    // The count includes one for the object itself.
     return _getUnownedRetainCount(object) > 1
   }
 
-  /// Whether an address is in the constants or the code of the program or of a library.
+  /// Whether an address belongs to the constants or the code of the program or a library.
   private static func isConstant(_ address: UInt) -> Bool {
     var info = unsafe Dl_info()
     return unsafe dladdr(UnsafeRawPointer(bitPattern: address), &info) != 0
   }
 
-  /// Reads a word; nil if there is no memory at this address.
+  /// Reads the word at an address; nil if there is no memory.
   private static func read(_ address: UInt) -> UInt? {
     guard address >= 4096, address < 1 << 56, address.isMultiple(of: 4) else { return nil }
     var word: UInt = 0
@@ -70,13 +70,13 @@ enum UnknownMemory {
   }
 }
 
-/// What a heap object is, by the first word of its metadata.
+/// The kind of a heap object, which follows from the first word of its metadata.
 enum HeapKind {
   /// An object of a class.
   case object
-  /// What a closure has captured, or a captured variable.
+  /// The captures of a closure, or a captured variable.
   case captures
-  /// A captured variable of a type that was not known when the program was compiled.
+  /// A captured variable whose type was not known at compile time.
   case box
   case error
   case other
