@@ -1,26 +1,27 @@
-/// Verbs that explain lookups. An explanation predicts what a lookup would find. It runs the set-up blocks that the
+/// Verbs that explain lookups. An explanation predicts the result of a lookup. It runs the set-up blocks that the
 /// lookup would run, but makes no instance.
 ///
 /// Each verb has two overloads, for `Sendable` types and for all others, because a lookup for a `Sendable` type does
-/// not find what was registered without `Sendable`. Both overloads may be called from anywhere.
+/// not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be called from
+/// anywhere.
 extension UDIContext {
-  /// Explains what a lookup finds, and why.
+  /// Explains the result of a lookup: what the lookup finds or why it finds nothing.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
-  /// - Returns: A value whose description begins with the cause.
-  /// - Complexity: O(contexts looked at and their keys). These are all contexts up to the level of the answer; if there
-  ///   is no answer, all contexts that the search covers and, to find the dependency elsewhere, the whole tree. Do not
-  ///   use this in hot paths.
+  /// - Returns: The explanation. Its description begins with the cause.
+  /// - Complexity: O(contexts that are looked at, and their keys). These are all contexts up to the level of the
+  ///   answer. If there is no answer, these are all contexts that the search covers and, to find the dependency
+  ///   elsewhere, the whole tree. Do not use this in hot paths.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .anywhere)
   }
 
-  /// Explains what a lookup with arguments finds, and why.
+  /// Explains the result of a lookup with arguments.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -28,7 +29,7 @@ extension UDIContext {
   ///   - search: The direction of the lookup; by default this context's search.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: A value whose description begins with the cause.
+  /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``explain(_:named:search:)``.
   public func explain<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -41,14 +42,14 @@ extension UDIContext {
 // MARK: - For types that are not Sendable
 
 extension UDIContext {
-  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:)``.
+  /// Does the same as ``explain(_:named:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .mainActor)
   }
 
-  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
+  /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.
   public func explain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
@@ -63,8 +64,8 @@ extension UDIContext {
   /// - Parameters:
   ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
-  ///   - limit: The maximum number of contexts to look at.
-  ///   - failure: Why the lookup failed, if the lookup itself knows.
+  ///   - limit: The largest number of contexts to look at.
+  ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
   func explanation(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = [],
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
@@ -80,18 +81,18 @@ extension UDIContext {
 }
 
 extension UDIExplanation {
-  /// Makes an explanation that states only the cause.
+  /// Makes an explanation that contains only the cause.
   init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
     self = Survey(.of(.of(type), name), search).explanation(cause)
   }
 
-  /// If the cause is that nothing is registered, returns the same explanation with another cause: the object that asks
-  /// is attached to nothing.
+  /// If the cause is that nothing is registered, replaces it by the cause that the asking object is attached to no
+  /// context. Otherwise returns the explanation unchanged.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }
 
-  /// The same explanation with another cause.
+  /// Returns the same explanation with another cause.
   func with(_ cause: Cause) -> UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,

@@ -1,14 +1,13 @@
 extension UDIContext {
-  /// Explains what a lookup would find, for a program that knows the key only by its texts, as snapshots give them.
+  /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
-  /// In contrast to ``explain(_:named:search:)``, this leaves the tree as it is: set-up blocks that have not run yet
-  /// stay so.
+  /// In contrast to ``explain(_:named:search:)``, this does not run set-up blocks, and leaves the tree unchanged.
   ///
   /// - Parameters:
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
-  ///   - name: The description of the name; nil if there is none.
+  ///   - name: The description of the dependency's name; nil if it has none.
   ///   - search: The direction of the lookup; by default this context's search.
-  /// - Returns: Nil if nothing in this context's tree is registered under that key.
+  /// - Returns: The explanation, or nil if nothing in this context's tree is registered under this key.
   /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
     let keys = change { node, _ in
@@ -21,7 +20,7 @@ extension UDIContext {
       }
       return keys.values
     }
-    // The description of a name is the user's code, so it does not run under the lock.
+    // The description of a name is user code, so it must not run under the lock.
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
     var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
     defer { survey.release() }

@@ -1,5 +1,5 @@
 extension UDIExplanation {
-  /// What to do about the cause, in one line; nil if nothing is wrong.
+  /// Advice on what to do about the cause, in one line; nil if nothing is wrong.
   public var advice: String? {
     switch cause {
     case .found: nil
@@ -77,7 +77,7 @@ extension UDIExplanation {
     }
   }
 
-  /// What to do if a dependency is in a place where the lookup does not look.
+  /// Advice for a dependency that is registered where the lookup does not look.
   private func adviceOutOfReach(of place: Place) -> String {
     if contextPath.starts(with: place.path) {
       return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."

@@ -1,6 +1,7 @@
-/// The lines about the contexts that were looked at.
+/// The lines about contexts in an explanation's description.
 extension UDIExplanation {
-  /// First, where the lookup looks; then, for each context, a line that says what it has; then what is elsewhere.
+  /// The first line says where the lookup looks. Then there is a line for each context, and perhaps one for a place
+  /// elsewhere.
   var details: [String] {
     guard !contextPath.isEmpty else { return [] }
     let count = contexts.count + emptyCount + omittedCount
@@ -61,14 +62,14 @@ extension UDIExplanation.Finding {
   var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   var site: String { "\(fileID):\(line)" }
-  /// Whether another call withdrew or replaced this binding, and which call that was.
+  /// How this binding ended, and at which call: it was withdrawn or replaced.
   var end: String {
     "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID ?? "?"):\(endLine ?? 0)"
   }
 }
 
 extension UDIExplanation.Failure {
-  /// The arguments with which the factory failed, and how long ago that was.
+  /// The arguments with which the factory failed, and how long ago it did.
   var circumstances: String {
     "\(argumentTypes.isEmpty ? "" : "with (\(argumentTypes.joined(separator: ", "))), ")\(age.inWords) ago"
   }
@@ -81,7 +82,7 @@ extension Duration {
     case ..<Duration.seconds(120): "\(components.seconds) s"
     case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
     case ..<Duration.seconds(1_000_000_000): "\(components.seconds / 3600) h"
-    // A decoded duration may be too long for `components`. Reading `components` would then stop the program.
+    // `components` stops the program if a duration is too long, which a decoded one may be.
     default: "a long time"
     }
   }

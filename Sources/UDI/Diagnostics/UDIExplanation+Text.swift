@@ -1,17 +1,17 @@
 extension UDIExplanation: CustomStringConvertible {
-  /// The cause on the first line, then the advice, then what each context has.
+  /// The cause on the first line, then the advice, then a line for each context.
   public var description: String { ([summary, advice].compactMap(\.self) + details).joined(separator: "\n") }
 
-  /// The cause in one line. If it is uncertain because removed bindings were not recorded, the line says so.
+  /// The cause in one line. If the cause is uncertain because removed bindings were not recorded, the line says so.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
-  /// What is uncertain, as a sentence; nil if nothing is.
+  /// A sentence that says why the cause is uncertain; nil if it is certain.
   var doubt: String? {
     isUncertain
       ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
   }
 
-  /// Whether the true cause might be another one, which only the records of removed bindings would have shown.
+  /// Whether another cause might be the true one, which only records of removed bindings would have shown.
   var isUncertain: Bool {
     switch cause {
     case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .contextRemoved: !wasRecording
@@ -19,7 +19,7 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  /// The cause alone, in one line.
+  /// The cause in one line, without any doubt.
   var decision: String {
     switch cause {
     case .found(let place):
@@ -106,7 +106,7 @@ extension UDIExplanation: CustomStringConvertible {
       """
   }
 
-  /// The contexts where the lookup looks, in words.
+  /// A phrase for the contexts where the lookup looks.
   private var range: String {
     switch search {
     case .lineage: contextPath.count > 1 ? "in \(start), below and above" : "in \(start) and below"

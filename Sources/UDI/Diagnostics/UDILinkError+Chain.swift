@@ -1,7 +1,7 @@
 /// How the chain of an error grows, from the missing dependency outwards.
 extension UDILinkError {
-  /// - Parameter site: The call that registered the dependency that could not be made. If nil, the registration is
-  ///   looked for in the explanation.
+  /// - Parameter site: The call that registered the dependency that could not be made. If it is nil, the explanation is
+  ///   searched for the registration.
   init(explanation: UDIExplanation, site: CallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
@@ -10,20 +10,20 @@ extension UDILinkError {
     self.init(explanation: explanation, chain: [missing])
   }
 
-  /// The same error with one more step at the beginning of its chain.
+  /// Returns the same error with one more step at the beginning of its chain.
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
 
-  /// The same error with the object that asked as the first step of its chain; unchanged if no object asked.
+  /// Returns the same error with the asking object as the first step of its chain; the error itself if no object asked.
   func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
 
-  /// The same error, with the position of the dependency among the parameters of the initialiser that asked for it.
+  /// Returns the same error with the position of the dependency among the parameters of an initialiser.
   ///
   /// - Parameter position: The position, counted from 1.
   func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
-  /// The same error, with the name of the property through which the object asked, if that name is known.
+  /// Returns the same error with the name of the property through which the object asked, if this name is known.
   ///
   /// - Parameter property: The key path of the property's storage. The name of the storage begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
@@ -34,8 +34,8 @@ extension UDILinkError {
     return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
   }
 
-  /// Extracts the name of a property from the description of a key path such as `\Screen._store`. The result is nil if
-  /// the program does not contain the names of its properties.
+  /// Extracts the name of a property from the description of a key path such as `\Screen._store`. Nil if the program
+  /// does not contain the names of its properties.
   private static func name(of property: AnyKeyPath) -> String? {
     let text = "\(property)"
     guard let underscore = text.lastIndex(of: "."), text[underscore...].hasPrefix("._") else { return nil }
@@ -59,8 +59,8 @@ extension UDILinkError.Step {
 }
 
 extension UDILinkError {
-  /// Whether the dependency itself is missing, so that a parameter that may be missing is nil. False if a provider
-  /// could not make it.
+  /// Whether there is no such dependency, so that an optional parameter is nil. False if a provider was found but could
+  /// not make the dependency.
   var isAbsence: Bool {
     if case .factoryReturnedNil = explanation.cause { return chain.count == 1 }
     return chain.count == 1 && explanation.failedProvider == nil
@@ -68,7 +68,7 @@ extension UDILinkError {
 }
 
 extension UDIExplanation {
-  /// The provider that the lookup found, but that provided no instance.
+  /// The provider that the lookup found but that could not give an instance.
   fileprivate var failedProvider: Finding? {
     switch cause {
     case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .factoryReturnedNil, .failed,
@@ -83,8 +83,8 @@ extension UDIExplanation {
 }
 
 extension Provider {
-  /// The error to throw after the factory threw an error. If the factory's error says that something is missing, a step
-  /// for this provider is added to its chain.
+  /// Returns the error to throw after the factory has thrown an error. If that error is a `UDILinkError`, adds a step
+  /// for this provider to its chain.
   @inline(never)
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }

@@ -1,18 +1,19 @@
-/// Why `require` found nothing, or why what it found could not be made.
+/// The reason why `require` found nothing, or why the dependency that it found could not be made.
 ///
-/// The first line of the description says what is missing and for whom. The chain follows, then what to do, and what
-/// each context had.
+/// The first line of the description says what is missing, and who needs it. The chain follows, then advice, and then a
+/// line for each context.
 public struct UDILinkError: Error, Sendable, Hashable {
-  /// What was missing, where it was looked for, and what went wrong.
+  /// What was missing, where it was looked up, and the cause.
   public let explanation: UDIExplanation
 
   /// The steps from the one who asked to the missing dependency, which is the last step. Each step needs the next one.
   ///
-  /// The steps in between are providers. The factory of each of them asked for the next step, and passed the error on.
+  /// The steps between the first and the last are providers, whose factories asked for the next step and passed the
+  /// error on.
   public let chain: [Step]
 
-  /// The position of the dependency among the parameters of the initialiser that asked for it. It is kept here until
-  /// the initialiser's provider adds its step to the chain.
+  /// The position of the dependency among the parameters of the initialiser that asked for it. It is stored here until
+  /// the initialiser's provider adds its own step to the chain.
   let parameter: Int?
 
   init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
@@ -21,7 +22,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
     self.parameter = parameter
   }
 
-  /// What went wrong.
+  /// The reason why the dependency is missing.
   public var cause: UDIExplanation.Cause { explanation.cause }
 
   /// One step of the chain from the one who asked to the missing dependency.
@@ -37,47 +38,47 @@ public struct UDILinkError: Error, Sendable, Hashable {
       case missing
     }
 
-    /// What this step is.
+    /// The kind of this step.
     public let kind: Kind
     /// The class of the object, or the requested type, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the dependency's name; nil if it has none.
     public let name: String?
-    /// The property through which the object asked. It is known only in debug builds, for properties that are declared
-    /// with ``Required``.
+    /// The property through which the object asked. Known only in debug builds, and only for properties that are
+    /// declared with ``Required``.
     public let property: String?
-    /// If this step is a provider that was registered with an initialiser: the position of the next step among the
+    /// If this step is a provider that was registered with an initialiser, the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
     public let parameter: Int?
-    /// The file, as `#fileID` gives it, of the call or declaration by which an object asks, or of the registration of a
-    /// provider or of the missing dependency. Nil if the dependency is registered nowhere.
+    /// For an object, the file of the call or declaration by which it asks. For a provider or the missing dependency,
+    /// the file of the call that registered it; nil if it is not registered. In the form of `#fileID`.
     public let fileID: String?
-    /// The line of that call, declaration or registration, counted from 1.
+    /// The line of this call or declaration, counted from 1.
     public let line: Int?
   }
 }
 
 extension UDILinkError.Step: CustomStringConvertible {
-  /// What this step is, and where: `Shop.Store (Shop/Wiring.swift:12)`.
+  /// The step with its file and line: `Shop.Store (Shop/Wiring.swift:12)`.
   public var description: String {
     let label = label + (parameter.map { ", parameter \($0)" } ?? "")
     guard let fileID, let line else { return label }
     return "\(label) (\(fileID):\(line))"
   }
 
-  /// What this step is.
+  /// The step without its file and line.
   fileprivate var label: String {
     property.map { "\(typeName).\($0)" } ?? describeKey(typeName, name)
   }
 }
 
 extension UDILinkError: CustomStringConvertible {
-  /// What is missing and for whom, on the first line; then the chain, the advice, and what each context had.
+  /// What is missing and who needs it, on the first line; then the chain, the advice, and a line for each context.
   public var description: String {
     ([summary, way, explanation.advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }
 
-  /// What is missing and for whom, in one line.
+  /// What is missing and who needs it, in one line.
   var summary: String {
     [explanation.decision, demand, explanation.doubt].compactMap(\.self).joined(separator: " ")
   }
@@ -87,12 +88,12 @@ extension UDILinkError: CustomStringConvertible {
     [summary, way.map { "\($0)." }, explanation.advice].compactMap(\.self).joined(separator: " ")
   }
 
-  /// The maximum number of objects and providers that are named as needing the dependency, the nearest first.
+  /// How many objects and providers are named as needing the dependency, beginning with the nearest.
   private static var namedOneByOne: Int { 4 }
-  /// The number of steps that are shown at each end of a chain that is too long to be shown completely.
+  /// How many steps are shown at each end of a long chain.
   private static var shownAtEachEnd: Int { 8 }
 
-  /// Who needs the dependency.
+  /// A sentence that says who needs the dependency.
   private var demand: String? {
     switch cause {
     // In these cases, the cause already says who needs the dependency.
@@ -110,7 +111,7 @@ extension UDILinkError: CustomStringConvertible {
     return "\(nearest), \(ends.joined(separator: ", "))."
   }
 
-  /// The chain in one line; nil if it is not known who asked.
+  /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
     let steps = chain.map(\.description)

@@ -1,13 +1,13 @@
-/// Verbs that explain lookups on behalf of an object. The lookups begin in the object's effective context. Each verb
-/// has two overloads, see `UDIContext+Explain.swift`.
+/// Verbs that explain lookups of an object. The lookups begin in the object's effective context. Each verb has two
+/// overloads, see `UDIContext+Explain.swift`.
 extension UDIObject {
-  /// Explains what a lookup that begins in the object's effective context finds, and why.
+  /// Explains the result of a lookup that begins in the object's effective context.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default the context's search.
-  /// - Returns: A value whose description begins with the cause.
+  /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``UDIContext/explain(_:named:search:)``.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
@@ -15,7 +15,7 @@ extension UDIObject {
     explanation(type, name, search, .anywhere)
   }
 
-  /// Explains what a lookup with arguments that begins in the object's effective context finds, and why.
+  /// Explains the result of a lookup with arguments that begins in the object's effective context.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
@@ -23,7 +23,7 @@ extension UDIObject {
   ///   - search: The direction of the lookup; by default the context's search.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: A value whose description begins with the cause.
+  /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``UDIContext/explain(_:named:search:)``.
   public func explain<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -36,14 +36,14 @@ extension UDIObject {
 // MARK: - For types that are not Sendable
 
 extension UDIObject {
-  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:)``.
+  /// Does the same as ``explain(_:named:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .mainActor)
   }
 
-  /// The same for a type that is not `Sendable`; see ``explain(_:named:search:with:_:)``.
+  /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.
   public func explain<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More

@@ -1,15 +1,16 @@
 import Synchronization
 
-/// Decides whether the library records removed bindings, so that a ``UDIExplanation`` can say what became of them.
+/// Switches the recording of removed bindings, from which a ``UDIExplanation`` can tell why a binding is no longer
+/// there.
 ///
-/// While recording is on, a binding leaves a short record in three cases: when its object has died, when another
-/// instance is bound in its place, and when it is withdrawn because its instance is bound in another context. The
-/// record says what was bound, in which context and where in the source; when the binding was removed; and which line
+/// While recording is on, a short record is made of a binding in three cases: when its object has been released, when
+/// another instance is bound in its place, and when it is withdrawn because its instance is bound in another context.
+/// The record says what was bound, in which context and by which line; when the binding was removed; and which line
 /// replaced or withdrew it. Records keep no object and no context alive. If there are more than ``capacity``, the
 /// oldest are dropped.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. Lookups cost exactly the same
-/// either way, down to the instruction. A `bind` costs a little more while recording is on.
+/// Recording is on by default in debug builds of the library, and off in release builds. A lookup runs exactly the same
+/// instructions either way. A `bind` takes a little longer while recording is on.
 public enum UDIRecording {
   #if DEBUG
     private static let flag = Atomic<Bool>(true)
@@ -17,7 +18,7 @@ public enum UDIRecording {
     private static let flag = Atomic<Bool>(false)
   #endif
 
-  /// Whether bindings are recorded from now on. Turning this off also deletes all records.
+  /// Whether removed bindings are recorded. Setting this to false also deletes all records.
   public static var isOn: Bool {
     get { flag.load(ordering: .relaxed) }
     set {
@@ -26,9 +27,9 @@ public enum UDIRecording {
     }
   }
 
-  /// The maximum number of records, for all contexts together.
+  /// The largest number of records, for all contexts together.
   public static var capacity: Int { 512 }
 
-  /// The maximum number of records of one key in one context, however often something is bound there.
+  /// The largest number of records for one key in one context.
   static var capacityOfKey: Int { 8 }
 }

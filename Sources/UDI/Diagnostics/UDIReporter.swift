@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where misuse of the library is reported.
+/// A closure to which misuse of the library is reported.
 ///
 /// Reports go to the task's reporter if ``withReporter(_:operation:)`` has set one, and otherwise to ``process``, the
 /// reporter of the process. Unless it is replaced, the reporter of the process writes to standard error in debug builds
@@ -12,8 +12,8 @@ import Synchronization
 /// }
 /// ```
 public struct UDIReporter: Sendable {
-  /// Whether the use of an object that is attached to nothing is reported. If a program attaches all of its objects,
-  /// such reports show which objects it has forgotten.
+  /// Whether this reports that an object uses a verb while it is attached to no context. In a program that attaches all
+  /// its objects, such reports show which objects were forgotten.
   public let reportsUnattachedUse: Bool
 
   private let body: @Sendable (UDIMisuse) -> Void
@@ -21,7 +21,7 @@ public struct UDIReporter: Sendable {
   /// Makes a reporter.
   ///
   /// - Parameters:
-  ///   - reportsUnattachedUse: Whether the use of an object that is attached to nothing is reported.
+  ///   - reportsUnattachedUse: Whether to report that an object uses a verb while it is attached to no context.
   ///   - report: Called for each misuse, on the thread where it happened, while no lock is held.
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
     self.reportsUnattachedUse = reportsUnattachedUse
@@ -29,31 +29,31 @@ public struct UDIReporter: Sendable {
     if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
-  /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
+  /// Passes a misuse on to this reporter, for use in a reporter that builds on another one.
   ///
-  /// - Parameter misuse: What happened.
+  /// - Parameter misuse: The misuse.
   public func forward(_ misuse: UDIMisuse) { body(misuse) }
 
-  /// Writes each misuse as a line to standard error.
+  /// A reporter that writes each misuse as a line to standard error.
   public static let standardError = UDIReporter { writeToStandardError("\($0)") }
 
-  /// Reports nothing.
+  /// A reporter that does nothing.
   public static let silent = UDIReporter { _ in }
 
-  /// The reporter that receives the reports of all code that runs outside ``withReporter(_:operation:)``.
+  /// The reporter for all code that runs outside ``withReporter(_:operation:)``.
   public static var process: UDIReporter {
     get { lock.withLock { unsafe ofProcess } }
     set {
-      // The old reporter holds a user's closure, so it is released after the lock has been given back.
+      // The old reporter holds a user's closure, so it must not be released under the lock.
       var reporter = newValue
       lock.withLock { unsafe swap(&ofProcess, &reporter) }
     }
   }
 
-  /// The reporter to which misuse by the present code is reported: the task's, or else the process's.
+  /// The reporter for misuse by the present code: the task's, or else the process's.
   static var current: UDIReporter { ofTask ?? process }
 
-  /// Whether any reporter was ever made that reports unattached use. If none was, there is no need to ask a reporter.
+  /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
@@ -71,12 +71,11 @@ public struct UDIReporter: Sendable {
   #endif
 }
 
-/// Runs an operation. The given reporter receives the reports of misuse by the operation and by the tasks that it
-/// starts.
+/// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.
 ///
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs.
-///   - operation: What to run.
+///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 public func withReporter<Result, Failure: Error>(
@@ -88,12 +87,12 @@ public func withReporter<Result, Failure: Error>(
   return try outcome.get()
 }
 
-/// Runs an asynchronous operation. The given reporter receives the reports of misuse by the operation and by the tasks
-/// that it starts.
+/// Runs an asynchronous operation, and reports misuse by the operation, and by the tasks that it starts, to the given
+/// reporter.
 ///
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs.
-///   - operation: The operation. It stays on the caller's actor.
+///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(

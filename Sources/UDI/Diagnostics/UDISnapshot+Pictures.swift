@@ -2,12 +2,12 @@ extension UDISnapshot: CustomStringConvertible {
   /// The text tree, as ``text(depth:width:)`` returns it.
   public var description: String { text() }
 
-  /// Returns a text tree: the contexts, what is bound in them, and what can be made.
+  /// Returns a text tree of the contexts with their bindings and providers.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
-  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
-  ///     providers together. The others are only counted.
+  ///   - width: How many children to show for each context, and how many bindings and providers together. The others
+  ///     are only counted.
   /// - Returns: The lines of the tree. Below level 32, lines are not indented further, but begin with their level.
   public func text(depth: Int = 16, width: Int = 32) -> String {
     let deepestIndent = 32
@@ -30,8 +30,8 @@ extension UDISnapshot: CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
-  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
-  ///     providers together. The others are only counted.
+  ///   - width: How many children to show for each context, and how many bindings and providers together. The others
+  ///     are only counted.
   /// - Returns: The text of a flowchart.
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
@@ -60,7 +60,7 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// Makes a quoted label from a text. Characters that Mermaid or HTML would interpret are replaced by entities.
+  /// Makes a quoted label from a text. Replaces characters that Mermaid or HTML would interpret by entities.
   private static func escape(_ text: String) -> String {
     let entities: [Character: String] =
       ["\"": "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"]
@@ -73,34 +73,34 @@ extension UDISnapshot: CustomStringConvertible {
 extension UDISnapshot {
   private enum LineKind {
     case context, binding, deadBinding, provider, override
-    /// How many more bindings, providers and overrides a context has than are shown.
+    /// A line that counts the bindings, providers and overrides of a context that are not shown.
     case moreEntries
-    /// How many more children a context has than are shown.
+    /// A line that counts the children of a context that are not shown.
     case moreContexts
   }
 
-  /// One line of a picture. `context` is the index of the context that the line is about.
+  /// One line of a picture. `context` is the index of the context that the line belongs to.
   private typealias Line = (kind: LineKind, text: String, context: Int, level: Int)
 
-  /// The lines of a picture, from the top: as much as fits, and how much is left out.
+  /// Returns the lines of a picture from the top, with lines that count what is left out.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first.
-  ///   - width: The maximum number of children to show for each context, and the maximum number of bindings and
-  ///     providers together.
+  ///   - width: How many children to show for each context, and how many bindings and providers together.
   private func lines(depth: Int, width: Int) -> [Line] {
     let width = max(0, width)
     guard !contexts.isEmpty, depth > 0 else { return [] }
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     var sizes = Array(repeating: 1, count: contexts.count)
-    // A parent always comes before its children in a snapshot that this library took. A snapshot that was decoded from
-    // elsewhere need not keep to that.
+    // In a snapshot that this library has taken, a parent always comes before its children. In a decoded snapshot, this
+    // need not be so.
     let parents = contexts.indices.map { index in contexts[index].parent.flatMap { 0..<index ~= $0 ? $0 : nil } }
     for (index, parent) in parents.enumerated() { if let parent { children[parent].append(index) } }
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }
 
     var lines: [Line] = []
-    // What is still to be shown. This stack replaces recursion, because a tree can be too deep for the thread's stack.
+    // The lines whose children are not shown yet. This stack replaces recursion, because a tree can be too deep for the
+    // thread's stack.
     var pending: [Line] = [(.context, contexts[0].label, 0, 0)]
     while let line = pending.popLast() {
       lines.append(line)

@@ -1,5 +1,5 @@
-/// A context and everything below it at one moment: which objects are bound where, whether they are alive, and what can
-/// be made.
+/// The state of a context and everything below it at one moment: which objects are bound where, whether they are alive,
+/// and which providers there are.
 ///
 /// A snapshot is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored.
 /// Its description is a text tree:
@@ -18,18 +18,18 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let tag: String
     /// The index of the context's parent in ``UDISnapshot/contexts``; nil for the first context.
     public let parent: Int?
-    /// Whether the context is a scope, which nobody outside can see into.
+    /// Whether the context is a scope, which lookups from outside do not look into.
     public let isScope: Bool
-    /// The direction of lookups that begin here and name none.
+    /// The direction of lookups that begin here and do not name one.
     public let search: UDISearch
-    /// Whether a set-up block of the context has not run yet. The first lookup that reaches the context runs it.
+    /// Whether the context has a set-up block that has not run yet. The first lookup that reaches the context runs it.
     public let isSetUpPending: Bool
-    /// What tests have put in the place of what the context has, in the order in which they did. If there are several
-    /// overrides with one key, the last one is in force.
+    /// The overrides with which tests replace what the context has, in the order in which they began. If there are
+    /// several for a key, the last one is in force.
     public let overrides: [Override]
-    /// What is bound in the context, in the order in which it was bound.
+    /// The bindings of the context, in the order in which they were made.
     public let bindings: [Binding]
-    /// The providers that are registered in the context, in the order in which they were registered.
+    /// The providers of the context, in the order in which they were registered.
     public let providers: [Provider]
   }
 
@@ -41,16 +41,15 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let name: String?
     /// The name of the provider's lifetime.
     public let lifetime: String
-    /// The types of the arguments that the provider wants besides the context.
+    /// The types of the arguments that the provider's factory takes besides the context.
     public let argumentTypes: [String]
     /// Whether the provider keeps an instance that it made without arguments.
     public let isMade: Bool
     /// The class of that instance, or the type of the value; nil if the provider keeps none.
     public let className: String?
-    /// The message of the error with which the factory failed the last time; nil if the provider has made something
-    /// since, or never failed.
+    /// The message of the factory's last failure; nil if the factory has made something since, or has never failed.
     public let lastFailure: String?
-    /// The file of the call that registered the provider, as `#fileID` gives it.
+    /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
@@ -62,23 +61,23 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let typeName: String
     /// The description of the name that the object is bound under; nil if there is none.
     public let name: String?
-    /// The class of the bound object; nil if the object is dead.
+    /// The class of the bound object; nil if the object has been released.
     public let className: String?
-    /// The file of the call that bound the object, as `#fileID` gives it.
+    /// The file of the call that bound the object, in the form of `#fileID`.
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
   }
 
-  /// What a test has put in the place of what a context has.
+  /// A value with which a test replaces what a context has under a key.
   public struct Override: Sendable, Hashable, Codable {
-    /// The type under which it is found, as `String(reflecting:)` spells it.
+    /// The type that is overridden, as `String(reflecting:)` spells it.
     public let typeName: String
-    /// The description of the name under which it is found; nil if there is none.
+    /// The description of the name that is overridden; nil if there is none.
     public let name: String?
     /// The class of the object, or the type of the value.
     public let className: String
-    /// The file of the call that made the override, as `#fileID` gives it.
+    /// The file of the call that made the override, in the form of `#fileID`.
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
@@ -94,12 +93,12 @@ extension UDISnapshot.Context {
 }
 
 extension UDISnapshot.Binding: CustomStringConvertible {
-  /// The key, then the class of the object, or "dead": `Shop.Clock: SystemClock`.
+  /// The key, and the class of the object or "dead": `Shop.Clock: SystemClock`.
   public var description: String { "\(describeKey(typeName, name)): \(className ?? "dead")" }
 }
 
 extension UDISnapshot.Provider: CustomStringConvertible {
-  /// The key, whether an instance is kept, the lifetime, and how the factory failed: `Shop.Store: made, context`.
+  /// The key, whether an instance is kept, the lifetime, and the factory's last failure: `Shop.Store: made, context`.
   public var description: String {
     let failure = lastFailure.map { ", failed last time: \(oneLine($0))" } ?? ""
     return "\(describeKey(typeName, name)): \(isMade ? "made" : "not made"), \(lifetime)\(failure)"
@@ -107,7 +106,7 @@ extension UDISnapshot.Provider: CustomStringConvertible {
 }
 
 extension UDISnapshot.Override: CustomStringConvertible {
-  /// The key, then the class, or "nothing": `Shop.Clock: FixedClock, put there by a test`.
+  /// The key and the class: `Shop.Clock: FixedClock, put there by a test`.
   public var description: String {
     "\(describeKey(typeName, name)): \(className), put there by a test"
   }
@@ -121,8 +120,8 @@ extension UDIContext {
   /// - Returns: A value that holds no object.
   /// - Complexity: O(contexts and bindings).
   public func snapshot() -> UDISnapshot {
-    // Only the necessary facts are collected while the lock is held. Objects are released, and texts are made, after
-    // that.
+    // Under the lock, only the necessary facts are collected. Objects are released, and texts are made, after the lock
+    // has been given back.
     let seen = change { node, garbage in
       BreadthFirst(node).map { element in
         let node = element.node

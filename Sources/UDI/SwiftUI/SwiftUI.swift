@@ -1,4 +1,5 @@
-// This compiles on platforms with SwiftUI. On the others it is type-checked against the declarations in .ci/swiftui.
+// Compiled on platforms with SwiftUI. On other platforms, `.ci/check-swiftui` type-checks it against the declarations
+// in .ci/swiftui.
 #if canImport(SwiftUI)
   public import SwiftUI
 
@@ -9,8 +10,8 @@
   }
 
   extension EnvironmentValues {
-    /// The context that views here link from: ``AppContext``, or the context that
-    /// ``SwiftUICore/View/contextScope(_:setUp:)`` gave them.
+    /// The context from which the views here link: ``AppContext``, or the context of
+    /// ``SwiftUICore/View/contextScope(_:setUp:)``.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }
@@ -18,18 +19,17 @@
   }
 
   extension View {
-    /// Gives this view and its subviews a scope of their own below the surrounding context, and removes the scope
+    /// Gives this view and its subviews a scope of their own below the surrounding context. The scope is removed
     /// together with the view.
     ///
-    /// SwiftUI can show several copies of the same view, and guarantees no order in which they appear. If a lookup from
-    /// outside saw into their contexts, its answer would depend on this order. So each copy has a scope, which nobody
-    /// outside can see into.
+    /// SwiftUI can show several copies of the same view, and guarantees no order in which they appear. If lookups from
+    /// outside looked into the copies' contexts, their answers would depend on this order. So each copy has a scope.
     ///
     /// - Parameters:
-    ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. The tag never changes
-    ///     afterwards. If the view moves to a context that already has a child with the scope's tag, the scope stays
-    ///     where it was.
-    ///   - setUp: Called once, when the scope is made, to bind and register what the views need.
+    ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. After that, the tag never
+    ///     changes. If the view moves to a context that already has a child with the scope's tag, the scope stays where
+    ///     it was.
+    ///   - setUp: Called once, when the scope is made, to bind and register the dependencies of the views.
     /// - Returns: The view in its scope.
     public func contextScope(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {
       modifier(ContextScope(tag: tag, setUp: setUp))
@@ -47,8 +47,8 @@
     }
   }
 
-  /// Makes a view's context, holds it as long as SwiftUI keeps the view's state, and removes it from the tree when this
-  /// object is released, on whatever thread that happens.
+  /// Makes a view's context, and holds it as long as SwiftUI keeps the view's state. When this object is released, on
+  /// whatever thread, the context is removed from the tree.
   @MainActor
   private final class ContextScopeOwner {
     private var child: UDIContext?
@@ -87,7 +87,7 @@
   /// ```
   ///
   /// If the dependency is `@Observable`, the view follows its changes as usual. The view does not keep the dependency
-  /// alive: somebody else has to.
+  /// alive, so something else has to hold it.
   @MainActor
   @propertyWrapper
   public struct ViewLinked<Dependency>: DynamicProperty {
@@ -105,7 +105,7 @@
       self.search = search
     }
 
-    /// The first dependency in search order, whether it is bound, kept or made now; nil if there is none.
+    /// The first dependency in search order, which may be made by this read; nil if there is none.
     public var wrappedValue: Dependency? { context.link(Dependency.self, named: name, search: search) }
   }
 #endif
