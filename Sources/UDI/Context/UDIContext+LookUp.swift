@@ -1,8 +1,8 @@
 /// How the typed verbs call the untyped core and get typed results.
 extension UDIContext {
-  // To keep clients small, their modules compile only one call for each type. The library writes its answer to the
-  // memory that this call passes, directly to that of the optional result. This is possible because an optional of a
-  // class or protocol type has the layout of the type itself, with a null reference for nil (Type Layout,
+  // To keep clients small, their modules compile only one call for each type. This call passes the memory of the
+  // optional result, and the library writes its answer directly to this memory. That is possible because an optional of
+  // a class or protocol type has the layout of the type itself, with a null reference for nil (Type Layout,
   // "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and lookups write values of only such
   // types in this way. To write the value elsewhere and then move it into the optional would cost as much as the
   // lookup's lock.
@@ -275,7 +275,7 @@ extension UDIContext {
     return found
   }
 
-  /// Writes the instance of an entry that a lookup has found to memory.
+  /// Gets the instance of an entry that a lookup has found, and writes it to memory.
   ///
   /// - Parameter isOnly: Whether the instance has to come from exactly this entry. If not, and the entry has been
   ///   removed in the meantime, the lookup begins again.
@@ -290,7 +290,7 @@ extension UDIContext {
     return try provideAtLength(entry, type, reach, search, only: isOnly, into: memory)
   }
 
-  /// Does the work of `provide` for all entries, of which `makeQuickly` handles only some.
+  /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
   private func provideAtLength(
     _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
     into memory: InstanceMemory

@@ -15,7 +15,7 @@ extension UDIContext {
   ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle.
+  /// - Returns: A handle to the registration.
   @available(
     *, deprecated,
     message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
@@ -38,7 +38,7 @@ extension UDIContext {
   ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle.
+  /// - Returns: A handle to the registration.
   @available(
     *, deprecated,
     message: "unwrap it first: a lookup of the type without the question mark does not find an optional"

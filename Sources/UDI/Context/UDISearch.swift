@@ -2,9 +2,9 @@
 ///
 /// No search ever enters a sibling branch. A dependency that two branches share belongs in a context above both.
 public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
-  /// First the same as ``descendants``: the context, and then the contexts below it. If nothing is found there, then
-  /// each context above, without the contexts below that: the parent, its parent, and so on up to the root. `linkAll`
-  /// takes both. This is the default.
+  /// First the context and the contexts below it, as for ``descendants``. If nothing is found there, then the parent
+  /// alone, its parent alone, and so on up to the root. `linkAll` returns the dependencies of both parts. This is the
+  /// default.
   case lineage
   /// The context, then everything below it that is not in a scope, breadth-first: its children in their order, then
   /// their children, and so on.

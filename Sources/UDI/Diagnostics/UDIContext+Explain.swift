@@ -86,8 +86,8 @@ extension UDIExplanation {
     self = Survey(.of(.of(type), name), search).explanation(cause)
   }
 
-  /// If the cause is that nothing is registered, replaces it by the cause that the asking object is attached to no
-  /// context. Otherwise returns the explanation unchanged.
+  /// If the cause is that nothing is registered, returns the explanation with another cause: the object that asks is
+  /// attached to no context. Otherwise returns it unchanged.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }

@@ -62,7 +62,7 @@ extension UDIExplanation.Finding {
   var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   var site: String { "\(fileID):\(line)" }
-  /// How this binding ended, and at which call: it was withdrawn or replaced.
+  /// Whether this binding was withdrawn or replaced, and by which call.
   var end: String {
     "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID ?? "?"):\(endLine ?? 0)"
   }
@@ -82,7 +82,7 @@ extension Duration {
     case ..<Duration.seconds(120): "\(components.seconds) s"
     case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
     case ..<Duration.seconds(1_000_000_000): "\(components.seconds / 3600) h"
-    // `components` stops the program if a duration is too long, which a decoded one may be.
+    // A decoded duration may be so long that reading its `components` would stop the program.
     default: "a long time"
     }
   }

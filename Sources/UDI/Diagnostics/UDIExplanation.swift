@@ -61,8 +61,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case factoryReturnedNil
     /// The provider's factory threw an error when it last ran, and has made nothing since. The message is the error's.
     case failed(Place, message: String)
-    /// The dependency is needed to make itself. The associated value contains the keys on the way from the dependency
-    /// back to itself.
+    /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
+    /// dependency back to itself.
     case cycle([String])
     /// The provider of another type serves the requested type, but its instance does not conform to the requested type.
     /// The associated value is the name of the type that the provider makes.

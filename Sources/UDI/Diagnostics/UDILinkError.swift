@@ -50,8 +50,9 @@ public struct UDILinkError: Error, Sendable, Hashable {
     /// If this step is a provider that was registered with an initialiser, the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
     public let parameter: Int?
-    /// For an object, the file of the call or declaration by which it asks. For a provider or the missing dependency,
-    /// the file of the call that registered it; nil if it is not registered. In the form of `#fileID`.
+    /// The file, in the form of `#fileID`. For an object, this is the file of the call or declaration by which it asks.
+    /// For a provider or the missing dependency, it is the file of the call that registered it. Nil if the dependency
+    /// is not registered.
     public let fileID: String?
     /// The line of this call or declaration, counted from 1.
     public let line: Int?

@@ -1,4 +1,4 @@
-/// A use of the library that was probably not intended, but does not keep the library from going on.
+/// A probable mistake in the use of the library, after which the library can go on.
 public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of misuse.
   @nonexhaustive

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Switches the recording of removed bindings, from which a ``UDIExplanation`` can tell why a binding is no longer
-/// there.
+/// Turns the recording of removed bindings on and off. From the records, a ``UDIExplanation`` can tell why a binding is
+/// no longer there.
 ///
 /// While recording is on, a short record is made of a binding in three cases: when its object has been released, when
 /// another instance is bound in its place, and when it is withdrawn because its instance is bound in another context.

@@ -60,7 +60,8 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// Makes a quoted label from a text. Replaces characters that Mermaid or HTML would interpret by entities.
+  /// Makes a quoted label from a text. The label contains entities in place of characters that Mermaid or HTML would
+  /// interpret.
   private static func escape(_ text: String) -> String {
     let entities: [Character: String] =
       ["\"": "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"]
@@ -99,7 +100,7 @@ extension UDISnapshot {
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }
 
     var lines: [Line] = []
-    // The lines whose children are not shown yet. This stack replaces recursion, because a tree can be too deep for the
+    // The lines that have yet to be added. This stack replaces recursion, because a tree can be too deep for the
     // thread's stack.
     var pending: [Line] = [(.context, contexts[0].label, 0, 0)]
     while let line = pending.popLast() {

@@ -62,7 +62,8 @@ public struct Required<Dependency>: KeepingWrapper {
       {
         let found = owner[keyPath: storage].request
           .require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // If the property was set or read during the lookup, for example by a factory, it keeps the value from then.
+        // A factory, for example, may have set or read the property during the lookup. The property then keeps that
+        // value.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}

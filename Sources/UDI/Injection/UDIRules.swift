@@ -11,8 +11,8 @@
 /// context.inject(into: report)
 /// ```
 ///
-/// Several rules can apply to one object: those for its class and its superclasses, and those for protocols that its
-/// class conforms to; those of the context, and those of all contexts above, of which the outermost comes first.
+/// Several rules can apply to one object: rules for its class, for its superclasses, and for protocols that its class
+/// conforms to. They can belong to the context and to all contexts above it; the outermost context's rules come first.
 public struct UDIRules<Target> {
   // Not `Sendable`, although all stored properties are. If this type were `Sendable`, the compiler would only warn when
   // the `@preconcurrency` form of `inject` is used off the main actor; as it is not, the compiler refuses. Nobody needs
@@ -135,8 +135,8 @@ extension UDIContext {
   /// - Returns: The rules.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
 
-  /// Applies rules to a `Sendable` object: the rules of this context and of all contexts above it, of which the
-  /// outermost comes first. The dependencies are looked up from this context.
+  /// Applies the rules of this context and of all contexts above it to a `Sendable` object. The outermost context's
+  /// rules come first. The dependencies are looked up from this context.
   ///
   /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to the main actor are
   /// skipped.

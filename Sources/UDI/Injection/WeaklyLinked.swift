@@ -56,7 +56,8 @@ public struct WeaklyLinked<Dependency> {
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-      // If the property was set or read during the lookup, for example by a factory, it keeps the value from then.
+      // A factory, for example, may have set or read the property during the lookup. The property then keeps that
+      // value.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       owner[keyPath: storage].keep(found, stamp)
       return found

@@ -18,9 +18,9 @@
 /// A name is hashed once, when it is made. In code that must be fast, keep the name, like `backup` above.
 public struct UDIName: Hashable, Sendable {
   private enum Value: Equatable, Sendable {
-    /// Strings have a case of their own because they are by far the most frequent values: they need no dynamic cast and
-    /// no memory of their own. They are stored as native strings, so that comparing them never calls a subclass of
-    /// `NSString`.
+    /// Strings have a case of their own, because they are by far the most frequent values. In this way, they need no
+    /// dynamic cast and no memory of their own. They are stored as native strings, so that comparing them never calls a
+    /// subclass of `NSString`.
     case text(String)
     case other(NameBox)
     /// The value belongs to the main actor.
@@ -153,8 +153,8 @@ extension UDIName {
     self.init(anythingOfMainActor: value)
   }
 
-  // These initialisers are generic, so they do not know that the value is an optional. So `self.init` is the
-  // initialiser for all values here, rather than the deprecated one again.
+  // These initialisers are generic, so they do not know that the value is an optional. So `self.init` calls the
+  // initialiser for all values, not the deprecated one.
   private init<Value: Hashable & Sendable>(anything value: Value) { self.init(value) }
   @MainActor private init<Value: Hashable>(anythingOfMainActor value: Value) { self.init(value) }
 }

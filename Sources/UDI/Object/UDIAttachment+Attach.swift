@@ -36,7 +36,7 @@ extension UDIAttachment {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
 
-  /// The same, for callers that hold the tree lock.
+  /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     withdraw(where: { context == nil || !$0.isMulti }, &garbage)
@@ -57,8 +57,8 @@ extension UDIAttachment {
     storeAgain(&garbage)
   }
 
-  /// Stores the context to which the object is attached: weakly if it is, or is above, a context that owns the object.
-  /// Called under the tree lock.
+  /// Stores the context to which the object is attached. Stores it weakly if it owns the object or is above a context
+  /// that owns it. Called under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false

@@ -47,11 +47,10 @@ extension UDIAttachment {
     return !made.isEmpty
   }
 
-  /// Records that a binding that this object has made of another instance has been added to the tree. Called under the
-  /// tree lock.
+  /// Records a binding by which this object has bound another instance. Called under the tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
 
-  /// Records that a binding that this object has made of another instance is being removed from the tree. Called under
-  /// the tree lock.
+  /// Forgets a binding by which this object has bound another instance, because it leaves the tree. Called under the
+  /// tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

@@ -1,8 +1,8 @@
 // This import is public, because reads of linked properties are compiled in the caller's module and read `stamp`.
 public import Synchronization
 
-/// The property that an object stores to take part in the tree. It knows the context that the object is attached to,
-/// and the bindings that the object has made.
+/// Connects an object to the tree. Every object that takes part in the tree stores one. It knows the context that the
+/// object is attached to, and the bindings that the object has made.
 ///
 /// ```swift
 /// let _attachedContext = UDIAttachment()
@@ -19,7 +19,7 @@ public final class UDIAttachment: Sendable {
   nonisolated(unsafe) var attached: UDIContext?
   /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
   nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`: the context, if it is a context that owns the object, or is above one. Then `attached` is nil,
+  /// Guarded by `lock`: the context, if it owns the object or is above a context that owns it. Then `attached` is nil,
   /// because a strong reference would make a cycle.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Guarded by `lock`: whether `attachedWeakly` has been set. That reference may have become nil since.
@@ -46,7 +46,7 @@ public final class UDIAttachment: Sendable {
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
-  /// Guarded by the tree lock: the bindings that the object has made of other instances.
+  /// Guarded by the tree lock: the bindings by which this object has bound other instances.
   nonisolated(unsafe) var helpers = CompactTable<Unretained<DetailedBinding>>()
 
   /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
@@ -124,8 +124,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Returns the effective context. If the object is attached to no context, or its context is gone, reports this; in
-  /// the second case, returns nil.
+  /// Returns the effective context. If the object is attached to no context, reports this and returns `AppContext`. If
+  /// its context is gone, reports this and returns nil.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject

@@ -143,8 +143,8 @@ extension UDIContext {
   /// while `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a direct
   /// call" would take longer.
   ///
-  /// - Parameter memory: Not written to. This lookup's form differs from that of every entry, so the answer is always a
-  ///   reference.
+  /// - Parameter memory: Not written to. This lookup's form differs from that of every entry, so the answer is an
+  ///   object or an entry, not a value.
   private func providerAtOnce(
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
@@ -159,7 +159,7 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Writes a provider's instance for the arguments to memory. The provider finds or makes the instance.
+  /// Gets the instance for the arguments from a provider, which finds or makes it, and writes it to memory.
   ///
   /// - Returns: False if the provider has left its context in the meantime. The caller then looks up again.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.

@@ -1,4 +1,4 @@
-/// Looking up dependencies that may have to be waited for while they are made.
+/// Looking up dependencies, and waiting for them while they are made.
 extension UDIContext {
   /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits for its factory,
   /// if that is asynchronous, and for the actor that the factory belongs to.

@@ -21,8 +21,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``, except by a
-  ///     reset, which does not release it.
+  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
+  ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @discardableResult
@@ -45,8 +45,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``, except by a
-  ///     reset, which does not release it.
+  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
+  ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level above whose answer changes.
   @preconcurrency @MainActor

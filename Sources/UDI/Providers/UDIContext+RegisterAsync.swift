@@ -266,7 +266,7 @@ extension UDIContext {
   }
 }
 
-/// Converts the instances that were obtained for an initialiser to its parameters.
+/// Makes the parameters of an initialiser from the instances that were obtained for them.
 private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<First, repeat each More> {
   var rest = instances[...]
   func next<Parameter>(_ type: Parameter.Type) -> Parameter {

@@ -14,8 +14,7 @@ extension UDIContext {
   /// that actor. Scopes count as contexts below.
   ///
   /// If something cannot be made, everything else is made all the same. Factories that take arguments, and those whose
-  /// instances the context does not own, are not run; nor does this find out whether a dependency has never been
-  /// registered.
+  /// instances the context does not own, are not run. A dependency that nobody has registered is not noticed.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.

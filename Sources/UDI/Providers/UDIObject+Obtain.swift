@@ -1,4 +1,4 @@
-/// Looking up, from an object, dependencies that may have to be waited for while they are made.
+/// Looking up dependencies from an object, and waiting for them while they are made.
 extension UDIObject {
   /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits; see
   /// ``UDIContext/obtain(_:named:search:)``.

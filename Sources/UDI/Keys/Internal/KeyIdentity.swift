@@ -15,8 +15,8 @@ class KeyIdentity: @unchecked Sendable {
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name, or a reserved id. Nil for the key of a type without a name; its id is
-  ///   this object's address without the lowest four bits.
+  /// - Parameter id: The id of a key with a name, or a reserved id. If this is the key of a type without a name, nil:
+  ///   the id is then this object's address without the lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }

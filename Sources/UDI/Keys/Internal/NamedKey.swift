@@ -42,7 +42,8 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
     }
   }
 
-  /// Finds the key of a type and a name. If this is nil, nothing is bound or registered under them in any context.
+  /// Finds the key of a type and a name. If the result is nil, nothing is bound or registered under them in any
+  /// context.
   static func find(_ type: TypeIdentity, _ name: UDIName) -> NamedKey? {
     table.find(Int(truncatingIfNeeded: hashedID(type.id, name))) { $0.type === type && $0.name == name }
   }

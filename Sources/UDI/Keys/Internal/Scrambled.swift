@@ -6,7 +6,8 @@ func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word
   value &* highBits(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Does the same for an id, and returns a word. An id has 64 bits on every platform; a word may have fewer.
+/// Does the same as `scrambled` for an id, and returns a word. An id has 64 bits on every platform; a word may have
+/// fewer.
 @inline(__always)
 func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word { highBits(scrambled(id)) }
 

@@ -2,7 +2,8 @@
 ///
 /// `install` uses this to recognise a module that is installed already. Values are compared, and objects are released,
 /// only while no lock is held. A module that is not `Sendable` is never held. Such modules are compared only if they
-/// are class instances, and only on the main actor: a thread compares modules only with one that it installs itself.
+/// are class instances, and only on the main actor, because only a thread that installs a module compares modules of
+/// the same type with it.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier
@@ -10,7 +11,7 @@ final class InstalledModule: @unchecked Sendable {
   let value: AnyHashable?
   /// Whether all modules of this type are equal, because the type has no stored properties.
   private let isAnyOfType: Bool
-  /// While a thread installs the module, what other threads wait for.
+  /// The creation that other threads wait for while a thread installs the module.
   fileprivate var creation: SharedCreation?
 
   /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
@@ -31,7 +32,7 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether this and a module of the same type, which the caller holds, are the same. This is called under the tree
+  /// Whether a module of the same type, which the caller holds, is the same as this one. This is called under the tree
   /// lock, so it does not compare values, whose `==` is user code.
   fileprivate func isSame(as new: InstalledModule, _ garbage: inout Garbage) -> Bool {
     guard let instance else { return isAnyOfType && new.isAnyOfType }

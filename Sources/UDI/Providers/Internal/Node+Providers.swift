@@ -51,7 +51,7 @@ extension Node {
     return retire(provider, &garbage)
   }
 
-  /// Makes a provider, which has been taken out of the table, leave its context together with its aliases.
+  /// Makes a provider and its aliases leave their context. The provider has already been removed from the table.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages = provider.leave(&garbage)
     garbage.add(provider)

@@ -70,8 +70,8 @@ extension Node {
     return treeLocked.nextSerial
   }
 
-  /// Makes the slot for a key refer to the context's binding; without one, to the provider or the instance that it
-  /// keeps. Call this under the tree lock.
+  /// Makes the slot for a key refer to the context's binding or, if there is none, to the provider or the instance that
+  /// it keeps. Call this under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

@@ -22,7 +22,7 @@ struct BindRequest: ~Copyable {
     @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
-      // Checked first, because unwrapping the value would make a slow copy even if it is nil.
+      // This is checked first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
       return box(value)
     }

@@ -14,10 +14,9 @@ class Entry: WeakEntry, @unchecked Sendable {
     case observed
     /// An instance that a provider made and that the context owns.
     case owned
-    /// Like `owned`, but in a box, because the instance is a value, or an object that its `StoredForm` alone cannot
-    /// turn back into its type.
+    /// Like `owned`, but in a box (`ValueBox`), because the instance is not an object.
     case boxed
-    /// Set-up blocks that have to run, which are not a dependency. No type's key leads to this entry.
+    /// Set-up blocks that have to run. This is not a dependency, and no type's key leads to it.
     case setUp
     /// A provider that has to make an instance.
     case provider

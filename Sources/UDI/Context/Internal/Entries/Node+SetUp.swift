@@ -78,7 +78,7 @@ extension Node {
   ) -> UDIContext? {
     Tree.change { _ in
       func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      // Returned by a closure below, this ends the search with nil: the lookup has found an answer.
+      // If a closure below returns this, the search ends with nil, because the lookup has found an answer.
       let end: UDIContext?? = .some(nil)
       return visit(direction(of: search)) { branch in
         let slot = key.flatMap { branch.shared.slots.find($0) }
@@ -162,9 +162,9 @@ extension Node {
     return running.maker == PerThread.resolution
   }
 
-  /// While this thread runs a set-up block of this context: the entry under the same key that a new entry must leave in
-  /// place. This is a provider or a live binding that was not registered by a set-up block. Nil if there is none.
-  /// Called under the tree lock.
+  /// Returns the entry that a new entry must leave in place, or nil if there is none. There can be one only while this
+  /// thread runs a set-up block of this context: such a block must not replace or hide a provider or a live binding
+  /// under the same key, unless a set-up block of this context registered it. Called under the tree lock.
   func leftBySetUp(_ new: Entry, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }
     let key = new.key

@@ -38,7 +38,7 @@ final class SetUp: Entry, @unchecked Sendable {
   private var blocks: [Block] = []
   /// How many of `blocks` may run only on the main actor.
   private var mainActorCount = 0
-  /// While one of the blocks runs, what other threads wait for.
+  /// The creation that other threads wait for while one of the blocks runs.
   private(set) var running: SharedCreation?
   /// Whether the running block may run only on the main actor.
   private var runsOnMainActor = false

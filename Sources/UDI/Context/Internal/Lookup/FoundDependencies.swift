@@ -34,8 +34,8 @@ final class FoundDependencies {
   private static func find(
     _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
-    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if the other
-    // references are gone meanwhile, that thread would release the object.
+    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if all other
+    // references went away in the meantime, that thread would release the object.
     if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:
@@ -67,7 +67,7 @@ final class FoundDependencies {
     case .object(let object, _, isExact: false): return .object(object)
     case .provided(let entry):
       guard entry.kind == .graphProvider else { return .provided(entry) }
-      // In the meantime, a factory might have linked the instance: one that ran earlier in this lookup.
+      // A factory that ran earlier in this lookup might have linked the instance already.
       return unsafe entry.answerFromGraph(lookup, into: memory)
     }
   }

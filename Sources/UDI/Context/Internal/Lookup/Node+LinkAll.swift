@@ -46,7 +46,7 @@ extension Node {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // If a node counts alone, its slots are not used, because they include the keys of the nodes below.
+      // A node that is visited alone counts only with its own keys. Its slots also contain the keys of the nodes below.
       $0.forEachOwnKey(add)
     }
     return keys
@@ -131,7 +131,7 @@ extension Node {
         switch step {
         case .visit(let node):
           let first = found.count
-          // By index, because a loop over the array would count a reference to the array for each node.
+          // The keys are visited by index, because a loop over the array would count a reference to it for each node.
           for index in keys.indices {
             guard let slot = node.shared.slots.find(keys[index]) else { continue }
             if slot.element.state.depth == 0 {

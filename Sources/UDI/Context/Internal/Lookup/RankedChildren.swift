@@ -96,7 +96,7 @@ enum RankedChildren {
 ///
 /// The order is reversed, both in the list of blocks and in each block, so that the nearest child comes last. Usually
 /// this is the child that is removed next: lookups find the object that it leads to, and when that object is released,
-/// the child often has no other. Removing the last child moves no others.
+/// the child often leads to no other. Removing the last child moves no others.
 ///
 /// Complexity: O(log n) to find a position. Inserting or removing a child there moves part of one block, and sometimes
 /// part of the list of blocks.
@@ -122,7 +122,7 @@ struct RankedBlocks {
   }
 
   mutating func insert(_ child: RankedChild) {
-    // The right block is the last one whose first rank is greater than the child's, or else the first block.
+    // The child belongs into the last block whose first rank is greater than the child's, or else into the first block.
     let index = max(0, blocks.partition { $0[0].rank > child.rank } - 1)
     let offset = blocks[index].partition { $0.rank > child.rank }
     blocks[index].insert(child, at: offset)

@@ -15,9 +15,8 @@ struct Garbage {
     }
   }
 
-  /// Adds an object that was loaded from an entry only to check whether it is alive. This might have become the last
-  /// reference, so that the garbage releases the object. If the object is not `Sendable`, this happens on the main
-  /// actor.
+  /// Adds an object that was loaded from an entry only to check whether it is alive. If this reference has become the
+  /// last one, the garbage releases the object: on the main actor if the object is not `Sendable`.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
   /// Adds an object. If its reach is the main actor, the garbage releases it there.

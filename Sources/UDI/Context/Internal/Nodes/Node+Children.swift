@@ -109,7 +109,8 @@ extension Node {
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    // Rounded up to the capacities of small tables. Larger tables are of another kind, so larger numbers are of no use.
+    // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
+    // larger tables are of another kind.
     var keys = child.shared.slots.count
     if !child.shared.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
@@ -123,8 +124,8 @@ extension Node {
 
   var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
-  /// Stores a reference to the node's context, which has or gets children or providers. It is used while the node has
-  /// no parent.
+  /// Stores a weak reference to the node's context, for use while the node has no parent. Call this when the node gets
+  /// children or providers.
   func remember(_ context: UDIContext) {
     guard treeLocked.noting != .done else { return }
     treeLocked.noting = .done

@@ -18,8 +18,9 @@ struct Node: Hashable, @unchecked Sendable {
   /// for an access to the whole struct.
   private let memory: Unmanaged<Memory>
 
-  /// There are no objects of this class. With it, a pointer to the memory can have the type of a class reference, which
-  /// has unused bits. An enum that contains a node, such as `RankedChildren`, uses these bits to store its case.
+  /// There are no objects of this class. With it, a pointer to the memory has the type of a class reference, which
+  /// leaves some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its
+  /// case.
   private final class Memory {}
 
   /// The part that lookups read. Each access names `shared`, which means: written under both the tree lock and the

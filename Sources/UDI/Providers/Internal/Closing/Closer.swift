@@ -1,17 +1,17 @@
-/// The closure that `register` or `provide` was given as `onClose`, and the instances that it has yet to be called
-/// with: those that the provider has made, or was given, and that have not been closed.
+/// The closure that `register` or `provide` was given as `onClose`, and the instances for which it has not been called
+/// yet.
 final class Closer: @unchecked Sendable {
   // Unchecked: `body` is written only in `deinit`; the tree lock guards everything else.
 
   /// The closure, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = @Sendable (Instance) async throws -> Void
 
-  /// Not nil before `deinit`.
+  /// Nil only during `deinit`.
   private var body: Body?
   /// The actor on which the closure has to be released, because it might hold objects that are not `Sendable`.
   private let actor: (any Actor)?
-  /// Whether the provider serves an instance that `provide` was given. It never makes another, and a reset keeps the
-  /// one it has.
+  /// Whether the provider serves an instance that `provide` was given. Such a provider never makes another instance,
+  /// and a reset does not drop the one that it has.
   let isOfProvided: Bool
   /// The instances that have to be closed, in the order in which they were made.
   var unclosed: [Unclosed] = []
@@ -66,8 +66,8 @@ extension Closer {
     let close: @isolated(any) (Dependency) async throws -> Void
   }
 
-  /// The same closure, typed as a main-actor closure. The cast is safe because an asynchronous function is called in
-  /// the same way whatever its isolation: it moves to its actor by itself.
+  /// The closure of an `AnyIsolation`, typed as a main-actor closure. The cast is safe because an asynchronous function
+  /// is called in the same way whatever its isolation: it moves to its actor by itself.
   private struct OnMainActor<Dependency> {
     let close: @MainActor (Dependency) async throws -> Void
 
@@ -79,7 +79,7 @@ extension Closer {
 final class Unclosed: @unchecked Sendable {
   // Unchecked: the only mutable property is written only in `deinit`.
 
-  /// Not nil before `deinit`.
+  /// Nil only during `deinit`.
   private var content: Instance?
   private let reach: Reach
   /// The instance's number. Instances that have to be closed are numbered in the order in which they were made, in all

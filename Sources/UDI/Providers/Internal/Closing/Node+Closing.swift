@@ -7,7 +7,7 @@ extension Node {
 
   /// Marks the context as being closed. From now on, nothing is added to it and nothing new is made in it.
   ///
-  /// - Parameter closing: The run, which gets what it has to wait for and the providers with closers.
+  /// - Parameter closing: The run. This method adds the context's creations and its providers with closers to it.
   func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
     treeLocked.state = .closing
     if let setUp = treeLocked.extras?.setUp {

@@ -1,7 +1,7 @@
 /// How a provider with a closer keeps track of the instances that have yet to be closed.
 extension Provider {
-  /// Stops the program if the provider has a closer, but the context does not own the provider's instances: the context
-  /// would have none to close. Called under the tree lock, when the provider enters the context.
+  /// Stops the program if the provider has a closer but the context does not own the provider's instances, because the
+  /// closer would never be called. Called under the tree lock, when the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
     guard closer != nil else { return }

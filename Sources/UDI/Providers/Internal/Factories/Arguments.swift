@@ -1,5 +1,5 @@
-/// The arguments of a link. They stay where the caller has put them, usually on its stack, and can be used until the
-/// call returns that they were passed to.
+/// The arguments of a link. They stay where the caller has put them, usually on its stack, and are valid until the call
+/// that they are passed to has returned.
 ///
 /// Marked safe, although this is a pointer to a pack, because every use ends before the pack's lifetime does. A verb
 /// creates the pack and passes the pointer down, and a `Resolution.Frame` keeps the pointer while the factory runs.

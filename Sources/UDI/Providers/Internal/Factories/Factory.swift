@@ -63,7 +63,7 @@ final class Factory: Provider, @unchecked Sendable {
     if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
   }
 
-  /// The same for a function that takes arguments.
+  /// Calls a function that takes arguments, and writes the instance or nil to `memory`.
   func write(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
     try callable.call(context, arguments, memory)
     if let madeClass = special?.madeClass { try memory.check(of: madeClass, as: madeType) }

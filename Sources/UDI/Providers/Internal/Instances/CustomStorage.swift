@@ -80,8 +80,8 @@ final class CustomStorage: @unchecked Sendable {
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// If the provider has a closer that nobody will call for the stored instance: makes the report of that. Also the
-  /// generation of instances that were stored when the reset began.
+  /// Set if the provider has a closer that nobody will call for the stored instance: a function that makes the report
+  /// of this, and the generation in which that instance was stored.
   private let unclosed: (report: () -> LateReport, generation: UInt)?
 
   /// Begins the reset. Call this under the tree lock.
@@ -95,7 +95,7 @@ struct DroppedStorage {
 
   /// Resets the storage. Do not call this under a lock, because it runs user code.
   func reset() {
-    // A `LateReport` reports when it is released, here at once.
+    // The report is made when the `LateReport` is released, which happens at once here.
     if let unclosed, custom.holds(unclosed.generation) { _ = unclosed.report() }
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }

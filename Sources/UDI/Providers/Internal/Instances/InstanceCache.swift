@@ -54,8 +54,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 struct InstanceCaches {
   /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]
-  /// When `caches` has this many entries, the next cache that is added first causes a sweep, which discards empty
-  /// caches.
+  /// When `caches` has this many entries, a sweep discards empty caches before the next cache is added.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }

@@ -49,8 +49,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
     provider.object.forget(self, &garbage)
   }
 
-  /// The provider that made the instance. Call this only under a lock that guards a slot that refers to this entry: the
-  /// provider is alive as long as the slot does so.
+  /// The provider that made the instance. Call this only under a lock that guards a slot that refers to this entry. As
+  /// long as the slot refers to the entry, the provider is alive.
   final var maker: Provider { provider.object }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }

@@ -1,5 +1,5 @@
-/// Keeps an instance: this is the provider itself, or an `InstanceCache` if there are arguments or the instance goes
-/// into a user's storage.
+/// An object that keeps an instance: the provider itself, or an `InstanceCache` if there are arguments or the instance
+/// goes into a user's storage.
 protocol InstanceKeeper: AsyncKeeper {
   var provider: Provider { get }
   /// The user's storage, if the lifetime has one. Then the storage keeps the instance, and `kept` is nil.

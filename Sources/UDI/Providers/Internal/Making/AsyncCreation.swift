@@ -25,12 +25,12 @@ final class AsyncCreation: @unchecked Sendable {
   /// Whether the making has been cancelled because no task waits any more. A task that asks from now on begins a new
   /// creation.
   private(set) var isAbandoned = false
-  /// If the context is being closed, and therefore cancels the making, the context's path.
+  /// If the making was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
-  /// After this creation was abandoned, the creation that replaces it. That one waits until this one has ended, which
-  /// sets this to nil again.
+  /// If this creation was abandoned, the creation that has replaced it. The replacement waits until this creation has
+  /// ended; then this becomes nil again.
   private var successor: AsyncCreation?
 
   init(_ provider: AsyncFactory) { self.provider = provider }
@@ -125,7 +125,7 @@ final class AsyncCreation: @unchecked Sendable {
     return enter(call, path)
   }
 
-  /// Adds the task that begins the creation to the waiters. Call this under the tree lock.
+  /// Adds a waiter for the task that begins this creation. Call this under the tree lock.
   ///
   /// - Parameter predecessor: The abandoned creation that this one replaces. The factory does not run before it has
   ///   ended.
@@ -193,8 +193,8 @@ final class AsyncCreation: @unchecked Sendable {
 
   // MARK: - Cycles
 
-  /// If a call that waited for this creation would wait for itself, returns the keys of the cycle, which begins and
-  /// ends with this creation. Otherwise returns nil. Call this under the tree lock.
+  /// Finds out whether a call would wait for itself if it waited for this creation. If so, returns the keys of the
+  /// cycle, which begins and ends with this creation; otherwise returns nil. Call this under the tree lock.
   func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
     guard let call, let last = call.content?.creation else { return nil }
     // The search starts at the creation that the call is part of, goes on to the creations that wait for it, and so on,

@@ -31,8 +31,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   /// Returns the instance that is kept. If there is none, this is a miss, because only `obtain` may run the factory.
   ///
-  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the lookup is made while the instance that
-  ///   it asks for is being made, in order to make it.
+  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the instance is being made and this lookup
+  ///   is part of making it.
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
     var creation: AsyncCreation?

@@ -1,5 +1,5 @@
-/// The instances that one outermost link shares under the lifetime `.graph`. The link has one graph, and each instance
-/// that the link makes and a provider keeps has another. Only the link's thread uses this.
+/// The instances that one outermost link shares under the lifetime `.graph`. There is one graph for the link itself,
+/// and another one for each instance that the link makes and a provider keeps. Only the link's thread uses this.
 struct Graphs: ~Copyable {
   /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
@@ -9,7 +9,7 @@ struct Graphs: ~Copyable {
   /// The instances that were made with arguments, by the hashes of the arguments.
   private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
 
-  // Not private, because the compiler (Swift 6.3) crashes if they are.
+  // The next two types are not private, because otherwise the compiler (Swift 6.3) crashes.
   struct Key: Hashable {
     /// The provider's `id`.
     let provider: UInt
@@ -37,8 +37,8 @@ struct Graphs: ~Copyable {
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// Writes a provider's instance to memory for an optional of the provider's type. This is possible if the instance is
-  /// an object that needs no cast.
+  /// If the graph has an instance of a provider, and this is an object that needs no cast, writes it to `memory`, which
+  /// must be memory for an optional of the provider's type.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
@@ -73,7 +73,7 @@ struct Graphs: ~Copyable {
     shared.removeAll()
   }
 
-  /// Whether this has so little memory that the next link may have it.
+  /// Whether this has so little memory that it is kept for the next link.
   var isWorthKeeping: Bool { shared.capacity <= 64 }
   /// Whether this has no memory.
   var isUnused: Bool { shared.capacity == 0 }

@@ -10,7 +10,8 @@ struct Obtaining: Sendable {
   /// The result of one lookup that does not wait.
   private enum Attempt {
     case found(Instance)
-    /// - Parameter unmade: A request of a synchronous factory that only an asynchronous factory can fulfil.
+    /// - Parameter unmade: The request, made by a synchronous factory, that only an asynchronous factory can fulfil;
+    ///   nil if there is none.
     case failed(any Error, unmade: Unmade?)
   }
 
@@ -61,7 +62,7 @@ struct Obtaining: Sendable {
   /// Obtains an asynchronous instance for a synchronous factory.
   ///
   /// - Parameter failure: The error with which the factory failed because it did not get the instance.
-  /// - Throws: The error that the factory would have thrown if it had got this method's error.
+  /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
       // The factory can do without the instance; it has failed for another reason.

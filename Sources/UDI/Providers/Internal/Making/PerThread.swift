@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-/// A value for each thread, which lives until the thread ends.
+/// Each thread's resolution, which lives until the thread ends.
 enum PerThread {
   /// Written once, by `prepare`. Not a lazy constant, because then each link would check whether it has been
   /// initialised.

@@ -181,10 +181,10 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. Only a value of exactly that
-  /// type is certain to be, and only if the type's name contains neither `<` nor `(`. The reason is that the run time
-  /// cannot distinguish `any P & Sendable` from `any P`, or arrays of the two. So the answer is also false for `[Int]`,
-  /// `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
+  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. This is certain only if the
+  /// value has exactly the wanted type, and the type's name contains neither `<` nor `(`: at run time, `any P &
+  /// Sendable` cannot be distinguished from `any P`, nor can arrays of the two. So the answer is also false for
+  /// `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }
   }

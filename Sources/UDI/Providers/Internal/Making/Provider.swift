@@ -32,8 +32,9 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of the instance that was made last, if objects of this class take no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether the factory may run only on one actor. Stored, so that a link does not touch the actor: otherwise the
-  /// benchmark ".unique, above a direct call" would take longer, by a tenth of the benchmarks' floor.
+  /// Whether the factory may run only on one actor. Stored, because otherwise each link would have to access the actor,
+  /// and the benchmark ".unique, above a direct call" would take longer, by a tenth of the floor that it is compared
+  /// with.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
@@ -162,8 +163,8 @@ extension Provider: CustomStringConvertible {
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {
-  /// The instance that the provider made without arguments and keeps. Slots refer to this entry instead of the
-  /// provider.
+  /// The entry for the instance that the provider made without arguments and keeps. Slots refer to this entry instead
+  /// of to the provider.
   final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
@@ -259,8 +260,8 @@ extension Provider {
     }
   }
 
-  /// Ends the provider's membership in its context, which no longer refers to it, and drops all instances that the
-  /// provider keeps.
+  /// Makes the provider leave its context, which no longer refers to it, and drops all instances that the provider
+  /// keeps.
   ///
   /// - Returns: The user's storages, which the caller resets after it has given back the lock.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {

@@ -1,5 +1,5 @@
-/// The state of one thread's makings: the providers whose factories run on the thread, one inside the other, and the
-/// work that is left for the end of the outermost link.
+/// The instances that one thread is making: the providers whose factories run on the thread, one inside the other, and
+/// the work that is left for the end of the outermost link.
 ///
 /// A resolution belongs to a thread because factories are synchronous: a factory ends on the thread where it began, and
 /// everything that it links in between is linked on that thread. A task-local value would be worse in three ways. It
@@ -104,7 +104,7 @@ final class Resolution {
     }
   }
 
-  /// A call of a completion for one new instance, to be made at the end of the outermost link.
+  /// A call of a completion for one new instance. It takes place at the end of the outermost link.
   struct Completion {
     let provider: Provider
     let instance: Instance
@@ -196,7 +196,8 @@ extension Resolution {
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
     // Some code runs on a stack of its own, and nothing says how much of that stack is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // The required rest is enough to throw the error, and for what factories do between two checks.
+    // The stack that must be left is enough to throw the error, and for everything that factories do between two
+    // checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
@@ -357,8 +358,8 @@ extension Resolution {
     return outer
   }
 
-  /// Writes the instance that the graph shares for a provider to memory for an optional of the provider's type. This is
-  /// possible if the instance is an object that needs no cast.
+  /// If the graph shares an instance of a provider, and this is an object that needs no cast, writes it to `memory`,
+  /// which must be memory for an optional of the provider's type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
