@@ -32,4 +32,9 @@ enum Article {
   @MainActor static func show() -> some View {
     ShopView().contextScope("Shop") { context in context.provide(Cart()) }
   }
+
+  /// The code in the article "Recipes".
+  @MainActor static func preview() -> some View {
+    CartView().contextScope("Preview") { context in context.provide(Cart()) }
+  }
 }

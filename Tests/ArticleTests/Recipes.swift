@@ -1,0 +1,270 @@
+import Synchronization
+import Testing
+import UDI
+import UDITesting
+
+// The code in "Recipes": `.ci/articles` compares it with the article.
+
+nonisolated private protocol MusicPlayer: AnyObject, Sendable {}
+nonisolated private final class VendorPlayer: Sendable {}
+extension VendorPlayer: MusicPlayer {}
+
+nonisolated private protocol Log: Sendable { func add(_ line: String) }
+nonisolated private struct NoLog: Log { func add(_ line: String) {} }
+
+nonisolated private final class Mailer: Sendable {
+  let log: any Log
+  init(log: any Log) { self.log = log }
+}
+
+nonisolated private final class Courier: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  var log: (any Log)? { linkInLine((any Log).self) }
+  func didAttachContext() {}
+}
+
+nonisolated private protocol Checker: Sendable { func faults(in text: String) -> [String] }
+nonisolated private struct Spelling: Checker { func faults(in text: String) -> [String] { ["a misspelt word"] } }
+nonisolated private struct Grammar: Checker { func faults(in text: String) -> [String] { ["a missing verb"] } }
+
+nonisolated private struct User: Sendable { let name: String }
+nonisolated private final class Transaction: Sendable {
+  static let ended = Mutex(0)
+  func end() { Self.ended.withLock { $0 += 1 } }
+}
+
+private final class BrowserWindow {
+  let scope: UDIContext
+  init(number: Int) throws { scope = try AppContext.makeScope(tag: "window \(number)") }
+  deinit { scope.removeFromParent() }
+}
+
+nonisolated private protocol Store: Sendable { var notes: [String] { get } }
+nonisolated private struct DiskStore: Store { var notes: [String] { ["on disk"] } }
+nonisolated private struct MemoryStore: Store { let notes: [String] }
+nonisolated private final class CountingStore: Store {
+  let base: any Store
+  let reads = Mutex(0)
+  init(base: any Store) { self.base = base }
+  var notes: [String] {
+    reads.withLock { $0 += 1 }
+    return base.notes
+  }
+}
+
+nonisolated private struct Services: UDIModule, Hashable {
+  enum Mode { case live, preview }
+  let mode: Mode
+  func register(in context: UDIContext) {
+    switch mode {
+    case .live: context.register((any Store).self, lifetime: .context) { DiskStore() }
+    case .preview: context.register((any Store).self, lifetime: .context) { MemoryStore(notes: ["A note"]) }
+    }
+  }
+}
+
+nonisolated private struct Flags: Sendable { var storesOnDisk: Bool }
+
+nonisolated private final class Reminder: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+  func remind() async throws -> String {
+    try await require((any Clock<Duration>).self).sleep(for: .seconds(3600))
+    return "An hour has passed."
+  }
+}
+
+nonisolated private struct ImpatientClock: Clock {
+  var now: ContinuousClock.Instant { ContinuousClock.now }
+  var minimumResolution: Duration { .zero }
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
+}
+
+nonisolated private protocol Printer: Sendable {}
+nonisolated private struct Laser: Printer {}
+nonisolated private final class Editor: Sendable {
+  let printer: @Sendable () -> (any Printer)?
+  init(printer: @escaping @Sendable () -> (any Printer)?) { self.printer = printer }
+}
+
+nonisolated extension UDILifetime {
+  static let login = UDILifetime("login")
+}
+nonisolated private final class Token: Sendable {}
+
+@MainActor private final class Document {
+  var undo: UndoStack?
+}
+@MainActor private final class UndoStack {
+  weak var document: Document?
+}
+
+struct Recipes {
+  let context = UDIContext(tag: "App")
+
+  @Test func anObjectThatIsNotYours() {
+    withExtendedLifetime(VendorPlayer()) { player in
+      context.provide(VendorPlayer(), as: (any MusicPlayer).self)
+      context.bind(player, as: (any MusicPlayer).self, named: "borrowed")
+      #expect(context.link((any MusicPlayer).self) != nil && context.link((any MusicPlayer).self) !== player)
+      #expect(context.link((any MusicPlayer).self, named: "borrowed") === player)
+    }
+    #expect(context.link((any MusicPlayer).self) != nil)
+    #expect(context.link((any MusicPlayer).self, named: "borrowed") == nil)
+  }
+
+  @Test func unbindTellsAConsumerOfTheEnd() async {
+    let player = VendorPlayer()
+    context.bind(player, as: (any MusicPlayer).self)
+    var found: [Bool] = []
+    for await player in context.updates(of: (any MusicPlayer).self).prefix(2) {
+      found.append(player != nil)
+      context.unbind((any MusicPlayer).self)
+    }
+    #expect(found == [true, false])
+    withExtendedLifetime(player) {}
+  }
+
+  #if hasFeature(InferSendableFromCaptures)
+    @Test func aSendableService() throws {
+      context.register(lifetime: .context, using: Mailer.init(log:))
+      #expect(throws: UDILinkError.self) { try context.require(Mailer.self) }
+      context.provide(NoLog(), as: (any Log).self)
+      #expect(try context.require(Mailer.self).log is NoLog)
+    }
+  #endif
+
+  @Test func aSendableObject() {
+    let courier = Courier().attached(to: context)
+    #expect(courier.log == nil)
+    context.provide(NoLog(), as: (any Log).self)
+    #expect(courier.log is NoLog)
+  }
+
+  @Test func plugIns() {
+    let text = "A text"
+    context.provide(Spelling(), as: (any Checker).self, named: "spelling")
+    context.provide(Grammar(), as: (any Checker).self, named: "grammar")
+    let faults = context.linkAll((any Checker).self).flatMap { $0.faults(in: text) }
+    #expect(faults == ["a misspelt word", "a missing verb"])
+  }
+
+  @Test func requests() async throws {
+    let server = UDIContext(tag: "Server")
+    func handle(_ request: UDIContext) async throws -> String {
+      _ = try request.require(Transaction.self)
+      #expect(server.link(User.self) == nil)
+      return try "Hello, \(request.require(User.self).name)"
+    }
+    let before = Transaction.ended.withLock { $0 }
+    let answer = try await server.withScope(tag: "request") { request in
+      request.provide(User(name: "Ann"))
+      request.register(lifetime: .context) {
+        Transaction()
+      } onClose: { transaction in
+        transaction.end()
+      }
+      return try await handle(request)
+    }
+    #expect(answer == "Hello, Ann" && Transaction.ended.withLock { $0 } == before + 1)
+    #expect(server.children.isEmpty)
+  }
+
+  @Test(.ownAppContext) func windowsAndTabs() throws {
+    var window: BrowserWindow? = try BrowserWindow(number: 1)
+    if let window {
+      let tab = try window.scope.makeChild(tag: "tab 1")
+      let other = try window.scope.makeChild(tag: "tab 2")
+      tab.provide(User(name: "Ann"))
+      #expect(window.scope.link(User.self) != nil && other.link(User.self) == nil)
+      #expect(AppContext.link(User.self) == nil)
+      let closed = try window.scope.makeScope(tag: "tab 3")
+      closed.provide(Flags(storesOnDisk: true))
+      #expect(window.scope.link(Flags.self) == nil)
+    }
+    window = nil
+    #expect(AppContext.children.isEmpty)
+  }
+
+  @Test(.ownAppContext) func liveValues() throws {
+    AppContext.install(Services(mode: .live))
+    AppContext.install(Services(mode: .live))
+    #expect(AppContext.linkAll((any Store).self).count == 1)
+    #expect(try AppContext.require((any Store).self) is DiskStore)
+  }
+
+  @Test func previewValues() throws {
+    context.install(Services(mode: .preview))
+    #expect(try context.require((any Store).self).notes == ["A note"])
+  }
+
+  @Test func featureFlag() {
+    context.register((any Store).self, lifetime: .unique) { context in
+      if try context.require(Flags.self).storesOnDisk { return DiskStore() }
+      return MemoryStore(notes: [])
+    }
+    context.provide(Flags(storesOnDisk: false))
+    #expect(context.link((any Store).self) is MemoryStore)
+    context.provide(Flags(storesOnDisk: true))
+    #expect(context.link((any Store).self) is DiskStore)
+  }
+
+  @Test(.ownAppContext { $0.provide(ImpatientClock(), as: (any Clock<Duration>).self) })
+  func reminds() async throws {
+    #expect(try await Reminder().attached(to: AppContext).remind() == "An hour has passed.")
+  }
+
+  @Test(.leakAudit) func lookedUpLater() throws {
+    let context = try AppContext.makeChild(tag: "Editors")
+    context.register(lifetime: .context) { context in
+      Editor(printer: { [weak context] in context?.link((any Printer).self) })
+    }
+    let editor = try context.require(Editor.self)
+    #expect(editor.printer() == nil)
+    context.provide(Laser(), as: (any Printer).self)
+    #expect(editor.printer() is Laser)
+    AppContext.removeChild(context)
+  }
+
+  @Test func decorator() throws {
+    context.register((any Store).self, named: "plain", lifetime: .context) { DiskStore() }
+    context.register((any Store).self, lifetime: .context) { context in
+      try CountingStore(base: context.require((any Store).self, named: "plain"))
+    }
+    let store = try context.require((any Store).self)
+    #expect(store.notes == ["on disk"] && (store as? CountingStore)?.reads.withLock { $0 } == 1)
+  }
+
+  @Test func decoratorInABranch() throws {
+    context.provide(DiskStore(), as: (any Store).self)
+    let trial = try context.makeScope(tag: "trial")
+    trial.register((any Store).self, lifetime: .context) { context in
+      try CountingStore(base: (context.parent ?? context).require((any Store).self))
+    }
+    #expect((try trial.require((any Store).self) as? CountingStore)?.base is DiskStore)
+    #expect(context.link((any Store).self) is DiskStore)
+  }
+
+  @Test func resettingOne() throws {
+    context.register(lifetime: .login) { Token() }
+    context.register(lifetime: .context) { VendorPlayer() }
+    let (token, player) = try (context.require(Token.self), context.require(VendorPlayer.self))
+    context.reset(.login)
+    #expect(try context.require(Token.self) !== token && context.require(VendorPlayer.self) === player)
+  }
+
+  @MainActor @Test func twoWays() throws {
+    context.register(lifetime: .context) {
+      Document()
+    } onCreate: { context, document in
+      document.undo = context.link(UndoStack.self)
+    }
+    context.register(lifetime: .context) {
+      UndoStack()
+    } onCreate: { context, undo in
+      undo.document = context.link(Document.self)
+    }
+    let document = try context.require(Document.self)
+    #expect(document.undo?.document === document)
+  }
+}
