@@ -1,0 +1,109 @@
+public import UDI
+
+/// What happens in one evening: two people log in and out, read, write, and lose the network.
+@MainActor public struct Script {
+  private let root: UDIContext
+  private let server: SocialServer
+  private let print: (String) -> Void
+
+  /// Makes a script.
+  ///
+  /// - Parameters:
+  ///   - root: The root, in which `AppModule` is installed.
+  ///   - server: The server that the app talks to.
+  ///   - print: Takes the lines.
+  public init(root: UDIContext, server: SocialServer, print: @escaping (String) -> Void) {
+    self.root = root
+    self.server = server
+    self.print = print
+  }
+
+  /// Runs the script, and closes the root.
+  public func run() async throws {
+    print("== Start ==")
+    try await root.warmUp()
+    let window = WindowModel().attached(to: root)
+    let following = Task { await window.follow() }
+    try await annsSession(in: window)
+    try await bensSession(in: window)
+    print("== End ==")
+    following.cancel()
+    await following.value
+    try await root.close()
+    print("the server keeps \(server.openEnds)")
+  }
+
+  private func annsSession(in window: WindowModel) async throws {
+    let logIn = await wait { window.logIn }
+    print("window: \(logIn.title)")
+    await logIn.logIn("ann", password: "pear")
+    print("wrong password: \(logIn.failure ?? "none")")
+    await logIn.logIn("ann", password: "apple")
+
+    let home = await wait { window.home }
+    print("== Session of \(home.account.handle) ==")
+    try await home.timeline.refresh()
+    show(home.timeline.lines)
+    print("translated: \(home.timeline.translation(at: 1) ?? "-")")
+    print("search for rain: \(home.search.results(for: "rain").count), tags: \(try await home.search.tags())")
+    try await home.timeline.like(at: 1)
+    home.timeline.bookmark(at: 1)
+
+    let conversation = try home.timeline.open(at: 1)
+    try await conversation.answer("@ben At last! https://example.com/rain")
+    show(conversation.lines)
+    let profile = try home.timeline.openAuthor(at: 0)
+    try await profile.follow()
+    try await profile.load()
+    print(profile.text)
+
+    home.composer.text = "My garden #garden"
+    home.composer.add([10, 20, 30])
+    print("composer: \(await home.composer.send())")
+    show(home.timeline.lines)
+    try await play(in: home)
+    try await home.logOut()
+  }
+
+  /// A player comes and goes, and a bar follows it.
+  private func play(in home: HomeModel) async throws {
+    guard let context = home.attachedContext else { return }
+    let bar = home.miniPlayer
+    let following = Task { await bar.follow() }
+    await wait { bar.title == "Nothing plays" ? () : nil }
+    var player: PlayerModel? = PlayerModel("Rain on a roof").attached(to: context)
+    await wait { bar.title == player?.title ? () : nil }
+    print("bar: \(bar.title)")
+    player = nil
+    await wait { bar.title == "Nothing plays" ? () : nil }
+    print("bar: \(bar.title)")
+    following.cancel()
+    await following.value
+  }
+
+  private func bensSession(in window: WindowModel) async throws {
+    let logIn = await wait { window.logIn }
+    print("== Logged out ==\nthe server keeps \(server.openEnds)")
+    await logIn.logIn("ben", password: "banana")
+    let home = await wait { window.home }
+    print("== Session of \(home.account.handle) ==")
+    try await home.timeline.refresh()
+    print("badge: \(home.notices.badge)")
+    show(home.notices.read())
+    print("badge: \(home.notices.badge)")
+    print(String(root.explain(Timeline.self).description.prefix { $0 != "\n" }))
+  }
+
+  private func show(_ lines: [String]) {
+    for line in lines { print("  \(line)") }
+  }
+
+  /// Waits until something is there. What the window and the bar follow reaches them a moment after it has happened.
+  @discardableResult
+  private func wait<Value>(until value: () -> Value?) async -> Value {
+    while true {
+      if let value = value() { return value }
+      await Task.yield()
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import UDI
+
+/// What shows pictures, without an account.
+struct MediaModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.defaultLifetime = .context
+    context.register { FileCache() }
+    context.register { LinkPreviews() }
+    // Decoders are cheap: each user has its own.
+    context.register((any ImageDecoder).self, lifetime: .unique) { MeanDecoder() }
+    // Pictures are big: they go when the last user of the cache goes.
+    context.register(lifetime: .weak) { PictureCache() }
+  }
+}

@@ -1,0 +1,41 @@
+import UDI
+
+/// Everything that exists for as long as one account is logged in.
+///
+/// The order of closing is the reverse of the order of making: what needs the client was made after it, so it is closed
+/// before it, while the client still has a token that the server accepts.
+struct SessionModule: UDIModule {
+  let account: Account
+  let token: Token
+  let number: Int
+
+  func register(in context: UDIContext) {
+    context.defaultLifetime = .context
+    context.provide(account)
+    context.provide(token)
+    context.register(
+      using: SessionClient.init(client:token:), onClose: { client in _ = try await client.send(.logOut) })
+    context.register((any Database).self) { context in
+      try await MemoryDatabase.open(for: context.require(Account.self))
+    } onClose: { database in
+      await database.close()
+    }
+    // A factory that asked its own context for analytics would ask for itself: it has to ask the parent.
+    context.register((any Analytics).self) { context in
+      guard let app = context.parent else { return nil }
+      return try SessionAnalytics(session: number, next: app.require())
+    }
+    context.install(
+      SessionMediaModule(), PeopleModule(), TimelineModule(), NoticesModule(), SearchModule(), SyncModule(),
+      ScreensModule())
+  }
+}
+
+/// Pictures and files of an account.
+struct SessionMediaModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.defaultLifetime = .context
+    context.register(using: ImageLoader.init(client:files:pictures:decoder:))
+    context.register(using: MediaUploader.init(client:files:))
+  }
+}

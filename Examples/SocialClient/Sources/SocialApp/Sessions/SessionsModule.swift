@@ -1,0 +1,17 @@
+import UDI
+
+/// What logs in and out.
+struct SessionsModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.defaultLifetime = .context
+    context.provide(SessionExtras { _ in })
+    context.register(using: SignIn.init(client:vault:accounts:))
+    // The manager holds the session, which holds the root, which owns the manager. Closing the root ends that.
+    context.register(
+      using: SessionManager.init(signIn:extras:ids:log:), onClose: { manager in try await manager.logOut() })
+  }
+}
+
+/// What is registered in each session's context after `SessionModule`. The app needs nothing; a test replaces this, and
+/// so reaches contexts that do not exist yet.
+struct SessionExtras: Sendable { let register: @Sendable (UDIContext) -> Void }

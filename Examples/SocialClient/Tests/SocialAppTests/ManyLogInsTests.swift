@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+import UDI
+import UDITesting
+
+@testable import SocialApp
+
+@Suite(.ownAppContext) struct ManyLogInsTests {
+  @Test func tenThousandLogInsLeaveNothingBehind() async throws {
+    let server = compose(AppContext)
+    try await AppContext.warmUp()
+    let providers = AppContext.snapshot().contexts[0].providers.count
+    var remains: [Remains] = []
+    var sizes: [Int] = []
+    for count in 1...10_000 {
+      try await AppContext.logIn()
+      if count % 100 == 0 { remains.append(try Remains(of: AppContext.require(Session.self))) }
+      try await AppContext.logOut()
+      if count % 1_000 == 0 { sizes.append(residentSize) }
+    }
+    #expect(remains.count == 100)
+    #expect(remains.count { !$0.isEmpty } == 0)
+    #expect(AppContext.descendants.isEmpty)
+    #expect(AppContext.snapshot().contexts[0].providers.count == providers)
+    #expect(server.openEnds == .none)
+    #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
+    // Sessions that leave more than 500 bytes each would fail this; a whole session takes many times as much.
+    #expect(sizes[9] - sizes[1] < 4_000_000, "The resident sizes: \(sizes)")
+    try await AppContext.close()
+  }
+
+  @Test func evenScreensDoNotAddUp() async throws {
+    compose(AppContext)
+    try await AppContext.warmUp()
+    try await expectNoGrowth(rounds: 5) {
+      try await AppContext.logIn()
+      try await showScreens(in: AppContext.session())
+      try await AppContext.logOut()
+    }
+    try await AppContext.close()
+  }
+
+  @MainActor private func showScreens(in session: UDIContext) async throws {
+    let home = HomeModel(of: Account(handle: "ann")).attached(to: session)
+    try await home.timeline.refresh()
+    #expect(home.timeline.lines.count == 2)
+  }
+
+  /// What should be gone after a session.
+  private struct Remains {
+    weak let session: Session?
+    weak let scope: UDIContext?
+    weak let posts: PostStore?
+    weak let database: AnyObject?
+    weak let push: PushSubscription?
+
+    init(of session: Session) throws {
+      self.session = session
+      scope = session.scope
+      posts = try session.scope.require(PostStore.self)
+      database = try session.scope.require((any Database).self) as? MemoryDatabase
+      push = try session.scope.require(PushSubscription.self)
+    }
+
+    var isEmpty: Bool { session == nil && scope == nil && posts == nil && database == nil && push == nil }
+  }
+
+  /// The resident size of this process in bytes; 0 where nobody says.
+  private var residentSize: Int {
+    let statm = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return (statm?.split(separator: " ")[1]).flatMap { Int($0) }.map { $0 * 4096 } ?? 0
+  }
+}

@@ -1,0 +1,81 @@
+import Testing
+import UDI
+import UDITesting
+
+@testable import SocialApp
+
+/// Whatever is registered or provided later replaces what was there.
+@Suite(.ownAppContext) struct ReplacedPartsTests {
+  @Test func outboxKeepsPostsWhileTheNetworkIsDown() async throws {
+    let server = compose(AppContext)
+    let transport = RecordingTransport(server)
+    AppContext.provide(transport, as: (any Transport).self)
+    try await AppContext.logIn()
+    let session = try AppContext.session()
+
+    transport.set(isOnline: false)
+    let tried = transport.log.count
+    await #expect(throws: RequestError.offline) { try await session.require(Publisher.self).publish("Hello") }
+    #expect(transport.log.count == tried + 3)
+    #expect(try session.require(Outbox.self).count == 1)
+    #expect(try !AppContext.require(Reachability.self).isOnline)
+
+    transport.set(isOnline: true)
+    try await AppContext.require(BackgroundScheduler.self).run()
+    #expect(try session.require(Outbox.self).count == 0)
+    #expect(try session.require(Timeline.self).visible.last?.text == "Hello")
+    try await AppContext.close()
+  }
+
+  @Test func clockIsReplacedBeforeTheLogIsMade() throws {
+    compose(AppContext)
+    AppContext.provide(StoppedClock(), as: (any WallClock).self)
+    let log = try AppContext.require(Log.self)
+    log.write("Hello")
+    #expect(log.latest == ["42 s: Hello"])
+  }
+
+  @Test func overrideLastsForAPartOfATest() async throws {
+    compose(AppContext)
+    try await AppContext.logIn()
+    let session = try AppContext.session()
+    let reader = Preferences(database: try session.require())
+    reader.mutedWords = ["weather"]
+    withOverride(of: Preferences.self, with: Preferences(database: try session.require()), in: session) {
+      #expect(session.link(Preferences.self)?.mutedWords == ["weather"])
+    }
+    try await AppContext.close()
+  }
+
+  @Test func filterIsAddedToTheOthers() async throws {
+    compose(AppContext)
+    AppContext.provide(SessionExtras { $0.provide(NothingFilter(), as: (any TimelineFilter).self, named: "nothing") })
+    try await AppContext.logIn()
+    let session = try AppContext.session()
+    try await session.require(SyncEngine.self).sync()
+    #expect(try session.require(PostStore.self).all.count == 2)
+    #expect(try session.require(Timeline.self).visible.isEmpty)
+    try await AppContext.close()
+  }
+
+  @Test func featureThatIsOffIsNotThere() async throws {
+    compose(AppContext, configuration: AppConfiguration(flags: []))
+    try await AppContext.logIn()
+    #expect(try AppContext.session().link(Translator.self) == nil)
+    try await AppContext.close()
+  }
+
+  @Test func nobodyIsLoggedInIfASessionCannotBeMade() async throws {
+    let server = compose(AppContext)
+    AppContext.provide(
+      SessionExtras { session in
+        session.register(PushSubscription.self, lifetime: .context) { () async throws in throw Broken() }
+      })
+    let error = await #expect(throws: UDIWarmUpError.self) { try await AppContext.logIn() }
+    #expect(error?.failures.map { $0.error is Broken } == [true])
+    #expect(AppContext.link(Session.self) == nil)
+    #expect(AppContext.children.isEmpty)
+    #expect(server.openEnds == .none)
+    try await AppContext.close()
+  }
+}

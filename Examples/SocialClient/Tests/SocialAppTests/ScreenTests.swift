@@ -1,0 +1,74 @@
+import Testing
+import UDI
+import UDITesting
+
+@testable import SocialApp
+
+@MainActor @Suite struct ScreenTests {
+  @Test(.ownAppContext) func windowFollowsTheSession() async throws {
+    compose(AppContext)
+    let window = WindowModel().attached(to: AppContext)
+    let following = Task { await window.follow() }
+    while window.logIn == nil { await Task.yield() }
+    try await AppContext.logIn()
+    while window.home == nil { await Task.yield() }
+    #expect(window.logIn == nil)
+    #expect(window.home?.account.handle == "ann")
+    try await AppContext.logIn("ben", password: "banana")
+    while window.home?.account.handle != "ben" { await Task.yield() }
+    try await AppContext.logOut()
+    while window.logIn == nil { await Task.yield() }
+    #expect(window.home == nil)
+    following.cancel()
+    try await AppContext.close()
+  }
+
+  @Test(.ownAppContext) func filtersAreAsked() async throws {
+    compose(AppContext)
+    try await AppContext.logIn()
+    let session = try AppContext.session()
+    let feed = FeedModel().attached(to: session)
+    try await feed.refresh()
+    #expect(feed.lines.count == 2)
+    try session.require(Preferences.self).mutedWords = ["Rain"]
+    #expect(feed.lines == ["@ben: Good morning #weather"])
+    try feed.openAuthor(at: 0).block()
+    #expect(feed.lines.isEmpty)
+    try await AppContext.close()
+  }
+
+  @Test(.ownAppContext) func draftSurvivesTheScreen() async throws {
+    compose(AppContext)
+    try await AppContext.logIn()
+    let session = try AppContext.session()
+    ComposerModel().attached(to: session).text = "Half a sen"
+    let composer = ComposerModel().attached(to: session)
+    #expect(composer.text == "Half a sen")
+    #expect(await composer.send() == "sent")
+    #expect(ComposerModel().attached(to: session).text == "")
+    try await AppContext.close()
+  }
+
+  @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
+    compose(AppContext)
+    try await AppContext.logIn()
+    let home = HomeModel(of: Account(handle: "ann")).attached(to: try AppContext.session())
+    try await home.timeline.refresh()
+    let player = PlayerModel("Rain").attached(to: try AppContext.session())
+    #expect(player.title == "Rain")
+    _ = try home.timeline.openAuthor(at: 0)
+    try await AppContext.close()
+  }
+
+  @Test(.ownAppContext) func auditNamesAScreenThatStays() async throws {
+    var kept: FeedModel?
+    let found = await leaks {
+      compose(AppContext)
+      try? await AppContext.logIn()
+      kept = (try? AppContext.session()).map { FeedModel().attached(to: $0) }
+      try? await AppContext.close()
+    }
+    #expect(found.map(\.className) == ["FeedModel"])
+    withExtendedLifetime(kept) {}
+  }
+}

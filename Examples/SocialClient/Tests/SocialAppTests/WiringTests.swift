@@ -1,0 +1,59 @@
+import Testing
+import UDI
+import UDITesting
+
+@testable import SocialApp
+
+@Suite(.ownAppContext) struct WiringTests {
+  @Test func everythingCanBeMade() async throws {
+    compose(AppContext)
+    await expectEverythingIsMade()
+    try await AppContext.logIn()
+    await expectEverythingIsMade()
+    try await AppContext.close()
+  }
+
+  @Test func graphHasMoreThanFortyServices() async throws {
+    compose(AppContext)
+    try await AppContext.warmUp()
+    try await AppContext.logIn()
+    let providers = AppContext.snapshot().contexts.flatMap(\.providers)
+    #expect(providers.count { $0.isMade } > 40)
+    try await AppContext.close()
+  }
+
+  @Test func whatWasMadeLastIsClosedFirst() async throws {
+    let server = compose(AppContext)
+    let transport = RecordingTransport(server)
+    AppContext.provide(transport, as: (any Transport).self)
+    try await AppContext.logIn()
+    let beginning = transport.log.count
+    try await AppContext.logOut()
+    let end = transport.log[beginning...]
+    #expect(end.count == 3)
+    #expect(end.contains("closeStream"))
+    #expect(end.contains("removeDevice"))
+    #expect(end.last == "logOut")
+    #expect(server.openEnds == .none)
+    #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
+    try await AppContext.close()
+  }
+
+  @Test func oneErrorNamesEverythingThatIsMissing() async throws {
+    compose(AppContext)
+    AppContext.unregister(RetryPolicy.self)
+    let error = await #expect(throws: UDIWarmUpError.self) { try await AppContext.warmUp() }
+    let failed = Set(error?.failures.map(\.typeName) ?? [])
+    #expect(failed == ["SocialApp.APIClient", "SocialApp.SignIn", "SocialApp.SessionManager"])
+    #expect(error?.description.contains("No SocialApp.RetryPolicy is registered in this tree.") == true)
+  }
+
+  @Test func nobodyOutsideSeesIntoASession() async throws {
+    compose(AppContext)
+    try await AppContext.logIn()
+    #expect(AppContext.link(Timeline.self) == nil)
+    #expect(try AppContext.session().link(Timeline.self) != nil)
+    #expect(try AppContext.session().require(Account.self).handle == "ann")
+    try await AppContext.close()
+  }
+}
