@@ -110,6 +110,19 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
+  /// Does the same for an object.
+  func findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    var answer = unsafe answer(type, name, reach, search, into: memory)
+    if case .setUpPending = answer {
+      answer = unsafe answerAfterSetUp(type, name, reach, search, asker, into: InstanceMemory(memory))
+    }
+    if case .written = answer { return }
+    try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
+  }
+
   /// Looks up for `obtain`, but finds only a dependency that exists already and need not be cast.
   func findPresent<Dependency>(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
@@ -125,7 +138,7 @@ extension UDIContext {
   ) -> LookupAnswer {
     let answer = unsafe answer(type, name, reach, search, into: memory)
     guard case .setUpPending = answer else { return answer }
-    return unsafe answerAfterSetUp(type, name, reach, search, into: InstanceMemory(memory))
+    return unsafe answerAfterSetUp(type, name, reach, search, nil, into: InstanceMemory(memory))
   }
 
   @inline(__always)
@@ -143,7 +156,7 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, into: memory) }
+    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, asker, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
     case .provided(let entry):
@@ -161,7 +174,7 @@ extension UDIContext {
     into memory: UnsafeMutableRawPointer
   ) throws {
     let memory = unsafe InstanceMemory(memory)
-    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, into: memory) }
+    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, nil, into: memory) }
     let isThere: Bool
     switch consume answer {
     case .written: isThere = true
@@ -175,18 +188,30 @@ extension UDIContext {
     if !isThere { throw explained(ProviderFailure.nothing, type, name, reach, search) }
   }
 
+  /// Looks up, after running the set-up blocks that have to run first, and records the lookup.
+  ///
+  /// - Parameter asker: The object that looks up, if it is an object.
+  @inline(never)
   private func answerAfterSetUp(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: InstanceMemory
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
+    into memory: InstanceMemory
   ) -> LookupAnswer {
-    if let name { return unsafe answerAfterSetUp(type, named: name, reach, search, into: memory.address) }
-    return unsafe answerAfterSetUp(type, reach, search, into: memory.address)
+    let dependent = presentDependent(asker)
+    if let name {
+      return unsafe answerAfterSetUp(type, named: name, reach, search, dependent, into: memory.address)
+    }
+    return unsafe answerAfterSetUp(type, reach, search, dependent, into: memory.address)
   }
 
   private func answerAfterSetUp(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    return withNode { unsafe $0.answerAfterSetUp({ token.id }, LookupForm(token, reach), search, self, into: memory) }
+    return withNode {
+      unsafe $0.answerAfterSetUp(
+        { token.id }, LookupForm(token, reach), search, self, for: dependent, into: memory)
+    }
   }
 
   private func answer(
@@ -196,7 +221,8 @@ extension UDIContext {
   }
 
   private func answerAfterSetUp(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
     // The name is looked up each time, because a set-up block might be the first code to use it. The key is held as
@@ -207,7 +233,7 @@ extension UDIContext {
       key = NamedKey.find(identity, name)
       return key?.id
     }
-    return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, into: memory) }
+    return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, for: dependent, into: memory) }
   }
 
   @usableFromInline

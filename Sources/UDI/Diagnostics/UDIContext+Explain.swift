@@ -73,7 +73,11 @@ extension UDIContext {
     let key = KeyIdentity.of(.of(type), name)
     var survey = withNode { node in
       node.runPendingSetUps(self, search, for: key.id)
-      return change { node, _ in Survey(key, from: node, search, limit: limit) }
+      return change { node, garbage in
+        var survey = Survey(key, from: node, search, limit: limit)
+        if failure == nil { survey.noteDependents(of: key, from: node, &garbage) }
+        return survey
+      }
     }
     defer { survey.release() }
     return survey.explanation(failure ?? survey.cause(type, reach, arguments))
@@ -98,6 +102,6 @@ extension UDIExplanation {
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
       equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
-      isInFactory: isInFactory)
+      isInFactory: isInFactory, dependents: dependents, dependentCount: dependentCount)
   }
 }

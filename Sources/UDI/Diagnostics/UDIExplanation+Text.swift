@@ -1,9 +1,23 @@
 extension UDIExplanation: CustomStringConvertible {
-  /// The cause on the first line, then the advice, then a line for each context.
-  public var description: String { ([summary, advice].compactMap(\.self) + details).joined(separator: "\n") }
+  /// The cause on the first line, then the advice, then a line for each context, then who needs the dependency.
+  public var description: String {
+    ([summary, advice].compactMap(\.self) + details + [need].compactMap(\.self)).joined(separator: "\n")
+  }
 
   /// The cause in one line. If the cause is uncertain because removed bindings were not recorded, the line says so.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
+
+  /// Who has looked up the dependency, in one line; nil if nobody is known.
+  private var need: String? {
+    if dependents.isEmpty { return nil }
+    let shown = dependents.prefix(Self.namedDependents)
+    let others = dependentCount - shown.count
+    let names = shown.map(\.description) + (others > 0 ? ["\(others) more"] : [])
+    return "Needed by \(names.dropLast().joined(separator: ", "))\(names.count > 1 ? " and " : "")\(names.last ?? "")"
+  }
+
+  /// The largest number of dependents that the description names.
+  private static var namedDependents: Int { 4 }
 
   /// A sentence that says why the cause is uncertain; nil if it is certain.
   var doubt: String? {
@@ -127,5 +141,19 @@ extension UDIExplanation {
   var start: String { quoted(contextPath) }
   func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
+  }
+}
+
+extension UDIExplanation.Dependent: CustomStringConvertible {
+  /// The class of the object, or the provider, and where it is: `the provider of Shop.Store in "App"`.
+  public var description: String {
+    switch kind {
+    case .object: path.isEmpty ? typeName : "\(typeName), attached to \(quoted(path))"
+    case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(path))"
+    }
+  }
+
+  init(_ sighting: DependentSighting) {
+    self.init(kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, path: sighting.path)
   }
 }

@@ -152,6 +152,19 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let finding: Finding
   }
 
+  /// Who has looked up the dependency.
+  public struct Dependent: Sendable, Hashable, Codable {
+    /// Whether it is an object, or a provider whose factory looks up what it makes its instances of.
+    public let kind: UDISnapshot.Dependent.Kind
+    /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that the provider is registered under; nil if there is none.
+    public let name: String?
+    /// The tags from the root to the context that the object is attached to, or that the provider is registered in.
+    /// Empty if the object is attached to nothing.
+    public let path: [String]
+  }
+
   /// The requested type, as `String(reflecting:)` spells it.
   public let typeName: String
   /// The description of the requested name; nil if there is none.
@@ -187,4 +200,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public let isInFactory: Bool
+  /// Who has looked up what the lookup finds; or, if it finds nothing, who has looked up what is gone. Those who did so
+  /// first come first, and if there are many, only the first ones are listed. Empty in errors, and while
+  /// ``UDIRecording`` is off.
+  public let dependents: [Dependent]
+  /// The number of dependents, whether they are listed or not.
+  public let dependentCount: Int
 }

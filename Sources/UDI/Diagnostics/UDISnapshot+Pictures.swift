@@ -26,7 +26,8 @@ extension UDISnapshot: CustomStringConvertible {
   }
 
   /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"): contexts as boxes, bindings as
-  /// rounded boxes on dotted lines, providers as slanted boxes, overrides as double boxes.
+  /// rounded boxes on dotted lines, providers as slanted boxes, overrides as double boxes. Thick arrows lead from what
+  /// needs a dependency to the dependency (``uses``), if both are shown.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
@@ -36,9 +37,12 @@ extension UDISnapshot: CustomStringConvertible {
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
     var count = 0
+    var shown: [Entry: String] = [:]
+    var shownContexts: Set<Int> = []
     for line in self.lines(depth: depth, width: width) {
       let text = "\"\(Self.escape(line.text))\""
       if line.kind == .context {
+        shownContexts.insert(line.context)
         let parent = line.level == 0 ? "" : "c\(contexts[line.context].parent ?? 0) --> "
         lines.append("  \(parent)c\(line.context)[\(text)]")
         continue
@@ -54,10 +58,39 @@ extension UDISnapshot: CustomStringConvertible {
         case .moreContexts, .context: ("-->", "[\(text)]:::more")
         }
       lines.append("  c\(line.context) \(edge) n\(count)\(shape)")
+      if let entry = line.entry { shown[entry] = "n\(count)" }
     }
+    lines += useLines(shown, shownContexts)
     lines.append("  classDef dead stroke-dasharray: 3 3, opacity: 0.5")
     lines.append("  classDef more stroke-dasharray: 1 3")
     return lines.joined(separator: "\n")
+  }
+
+  /// The arrows from dependents to dependencies. A dependent that is neither bound nor made gets a box of its own.
+  ///
+  /// - Parameters:
+  ///   - shown: The names of the boxes of bindings and providers.
+  ///   - contexts: The contexts that are shown.
+  private func useLines(_ shown: [Entry: String], _ contexts: Set<Int>) -> [String] {
+    var boxes: [String] = []
+    var arrows: [String] = []
+    var known: Set<String> = []
+    for use in uses {
+      guard let target = use.entry.flatMap({ shown[$0] }), dependents.indices.contains(use.dependent) else { continue }
+      let dependent = dependents[use.dependent]
+      var source = dependent.entries.lazy.compactMap { shown[$0] }.first
+      if source == nil, dependent.kind == .object, let context = dependent.context, contexts.contains(context) {
+        let name = "d\(use.dependent)"
+        if known.insert(name).inserted {
+          boxes.append("  c\(context) -.- \(name)([\"\(Self.escape(dependent.description))\"])")
+        }
+        source = name
+      }
+      if let source, source != target, known.insert("\(source) \(target)").inserted {
+        arrows.append("  \(source) ==> \(target)")
+      }
+    }
+    return boxes + arrows
   }
 
   /// Makes a quoted label from a text. The label contains entities in place of characters that Mermaid or HTML would
@@ -81,7 +114,18 @@ extension UDISnapshot {
   }
 
   /// One line of a picture. `context` is the index of the context that the line belongs to.
-  private typealias Line = (kind: LineKind, text: String, context: Int, level: Int)
+  private struct Line {
+    let kind: LineKind
+    let text: String
+    let context: Int
+    let level: Int
+    /// The binding or the provider that the line is about.
+    var entry: Entry?
+
+    init(_ kind: LineKind, _ text: String, _ context: Int, _ level: Int, _ entry: Entry? = nil) {
+      (self.kind, self.text, self.context, self.level, self.entry) = (kind, text, context, level, entry)
+    }
+  }
 
   /// Returns the lines of a picture from the top, with lines that count what is left out.
   ///
@@ -102,19 +146,28 @@ extension UDISnapshot {
     var lines: [Line] = []
     // The lines that have yet to be added. This stack replaces recursion, because a tree can be too deep for the
     // thread's stack.
-    var pending: [Line] = [(.context, contexts[0].label, 0, 0)]
+    var pending: [Line] = [Line(.context, contexts[0].label, 0, 0)]
     while let line = pending.popLast() {
       lines.append(line)
       guard line.kind == .context else { continue }
       let (index, level) = (line.context, line.level)
       let context = contexts[index]
-      let entries: [Line] =
-        context.overrides.map { (.override, $0.description, index, level) }
-        + context.bindings.map { ($0.className == nil ? .deadBinding : .binding, $0.description, index, level) }
-        + context.providers.map { (.provider, $0.description, index, level) }
+      var entries: [Line] = []
+      func add(_ kind: LineKind, _ text: String, _ entry: Entry.Kind, _ position: Int) {
+        entries.append(Line(kind, text, index, level, Entry(kind: entry, context: index, index: position)))
+      }
+      for (position, override) in context.overrides.enumerated() {
+        add(.override, override.description, .override, position)
+      }
+      for (position, binding) in context.bindings.enumerated() {
+        add(binding.className == nil ? .deadBinding : .binding, binding.description, .binding, position)
+      }
+      for (position, provider) in context.providers.enumerated() {
+        add(.provider, provider.description, .provider, position)
+      }
       lines += entries.prefix(width)
       let omitted = entries.count - width
-      if omitted > 0 { lines.append((.moreEntries, "\(omitted) more bindings and providers", index, level)) }
+      if omitted > 0 { lines.append(Line(.moreEntries, "\(omitted) more bindings and providers", index, level)) }
 
       let shown = level + 1 < depth ? children[index].prefix(width) : []
       let hidden = children[index].dropFirst(shown.count)
@@ -122,9 +175,9 @@ extension UDISnapshot {
         let all = hidden.reduce(0) { $0 + sizes[$1] }
         let what = hidden.count == 1 ? "1 more context" : "\(hidden.count) more contexts"
         let text = all == hidden.count ? what : "\(what), \(all) with all below"
-        pending.append((.moreContexts, text, index, level))
+        pending.append(Line(.moreContexts, text, index, level))
       }
-      pending += shown.reversed().map { (.context, contexts[$0].label, $0, level + 1) }
+      pending += shown.reversed().map { Line(.context, contexts[$0].label, $0, level + 1) }
     }
     return lines
   }

@@ -49,6 +49,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let className: String?
     /// The message of the factory's last failure; nil if the factory has made something since, or has never failed.
     public let lastFailure: String?
+    /// How long the factory took to make the latest instance; nil if it has made none while ``UDIRecording`` was on.
+    public let lastDuration: Duration?
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String
     /// The line of that call, counted from 1.
@@ -85,6 +87,11 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
 
   /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
+  /// What has looked up the dependencies in ``uses``. Empty while ``UDIRecording`` is off.
+  public let dependents: [Dependent]
+  /// Who needs what: the recorded lookups whose dependent or dependency belongs to these contexts, the oldest first;
+  /// then those whose dependency is gone. Empty while ``UDIRecording`` is off.
+  public let uses: [Use]
 }
 
 extension UDISnapshot.Context {
@@ -122,21 +129,9 @@ extension UDIContext {
   public func snapshot() -> UDISnapshot {
     // Under the lock, only the necessary facts are collected. Objects are released, and texts are made, after the lock
     // has been given back.
-    let seen = change { node, garbage in
-      BreadthFirst(node).map { element in
-        let node = element.node
-        var (bindings, providers): ([UDI.Binding], [UDI.Provider]) = ([], [])
-        node.treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
-        node.treeLocked.providers.forEach { providers.append($0.provider) }
-        let overrides = node.treeLocked.extras?.overrides ?? []
-        return (
-          tag: node.tag, parent: element.parent, isScope: node.treeLocked.isScope, search: node.shared.search,
-          isSetUpPending: node.shared.pendingSetUps.contains(.own),
-          overrides: overrides.compactMap { entry in entry.instance.map { Sighting(entry, $0, &garbage) } },
-          bindings: bindings.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) },
-          providers: providers.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
-        )
-      }
+    let (seen, uses) = change { node, garbage in
+      let seen = BreadthFirst(node).map { ContextSighting($0.node, parent: $0.parent, &garbage) }
+      return (seen, UseSightings(seen, &garbage))
     }
     return UDISnapshot(
       contexts: seen.map { context in
@@ -144,7 +139,7 @@ extension UDIContext {
           tag: context.tag, parent: context.parent, isScope: context.isScope, search: context.search,
           isSetUpPending: context.isSetUpPending, overrides: context.overrides.map { .init($0) },
           bindings: context.bindings.map { .init($0) }, providers: context.providers.map { .init($0) })
-      })
+      }, dependents: uses.dependents.map { .init($0) }, uses: uses.uses.map { .init($0) })
   }
 }
 
@@ -163,7 +158,7 @@ extension UDISnapshot.Provider {
       lifetime: sighting.provider?.lifetime.name ?? "",
       argumentTypes: typeNames(sighting.provider?.argumentTypes ?? []), isMade: sighting.kind == .kept,
       className: sighting.kind == .kept ? sighting.className : nil, lastFailure: sighting.failure?.message,
-      fileID: sighting.site.fileID, line: sighting.site.line)
+      lastDuration: sighting.lastDuration, fileID: sighting.site.fileID, line: sighting.site.line)
   }
 }
 

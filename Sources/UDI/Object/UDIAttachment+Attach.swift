@@ -39,6 +39,7 @@ extension UDIAttachment {
   /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
+    if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     withdraw(where: { context == nil || !$0.isMulti }, &garbage)
     store(context, &garbage)
     unsafe comesFromLook = Tree.isLooking

@@ -41,6 +41,12 @@ public final class UDIAttachment: Sendable {
   /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
+  /// The object's address; nil if the object has been neither attached nor bound.
+  var address: UInt? {
+    let address = owner.load(ordering: .relaxed)
+    return address == 0 ? nil : address
+  }
+
   /// The number of the present attachment; each attachment gets a higher one, and the first has 1. A dependency that
   /// was linked under a lower number is out of date.
   @usableFromInline let attachments = Atomic<UInt>(1)
@@ -154,8 +160,11 @@ extension UDIAttachment {
     }
   }
 
-  /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports.
+  /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
+  /// recording is on, has the lookup recorded.
   private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
+    guard UDIReporter.unattachedUseMatters.load(ordering: .relaxed) else { return }
+    if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current
     guard reporter.reportsUnattachedUse else { return }

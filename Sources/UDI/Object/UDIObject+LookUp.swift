@@ -169,7 +169,7 @@ extension UDIAttachment {
     guard let context = contextForLink("require", type, name, asker.site, asker.object) else {
       throw goneError(type, name, search, asker)
     }
-    do { try unsafe context.findOrThrow(type, name, reach, search, into: memory) } catch {
+    do { try unsafe context.findOrThrow(type, name, reach, search, asker, into: memory) } catch {
       throw explained(error, asker)
     }
   }

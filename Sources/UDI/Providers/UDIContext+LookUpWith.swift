@@ -22,14 +22,16 @@ extension UDIContext {
 
   @inlinable
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    _ asker: Asker? = nil
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var arguments = arguments
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
       try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe findOrThrow(type, name, reach, search, Arguments(arguments), into: UnsafeMutableRawPointer($0))
+        try unsafe findOrThrow(
+          type, name, reach, search, Arguments(arguments), asker, into: UnsafeMutableRawPointer($0))
       }
     }
     return found!
@@ -71,11 +73,11 @@ extension UDIContext {
   @usableFromInline
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?,
-    into memory: UnsafeMutableRawPointer
+    _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) throws {
     let memory = unsafe InstanceMemory(memory)
     do {
-      try provide(type, name, reach, search, arguments, isFresh: false, reports: false, nil, into: memory)
+      try provide(type, name, reach, search, arguments, isFresh: false, reports: false, asker, into: memory)
     } catch { throw explained(error, type, name, reach, search) }
   }
 
@@ -118,10 +120,11 @@ extension UDIContext {
     }
     let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
+    let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
     while true {
       let target = withNode { node in
         node.runPendingSetUps(self, search, for: key.id)
-        return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh)
+        return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh, for: dependent)
       }
       switch target {
       case nil: throw ProviderFailure.nothing
@@ -199,12 +202,16 @@ extension Node {
   }
 
   /// Returns the live binding or the provider at which a lookup ends.
+  ///
+  /// - Parameter dependent: Who looks up; nil to record nothing.
   func nearestTarget(
-    _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool
+    _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool,
+    for dependent: Dependent?
   ) -> Target? {
     Tree.change { garbage in
       guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
       garbage.add(entry)
+      if let dependent { UDIRecording.noteUse(of: entry, by: dependent, &garbage) }
       if entry.registered.isRefused(to: reach) { return .refused(entry) }
       switch entry.kind {
       case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)

@@ -223,7 +223,7 @@ extension UDIObject {
     guard let context = context(for: type, name, site, "require") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
-    do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments) } catch {
+    do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments, Asker(self, site)) } catch {
       throw _attachedContext.explained(error, Asker(self, site))
     }
   }

@@ -52,7 +52,7 @@ import UDI
          "overrides": [], "bindings": [], "providers": []},
         {"tag": "b", "parent": 1, "isScope": true, "search": "local", "isSetUpPending": true,
          "overrides": [], "bindings": [], "providers": []}
-      ]}
+      ], "dependents": [], "uses": []}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))
     #expect(snapshot.description == "▸ a")

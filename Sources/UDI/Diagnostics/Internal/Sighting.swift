@@ -2,6 +2,8 @@
 /// sightings after the lock has been given back, because that runs user code: the descriptions of names.
 struct Sighting {
   let kind: UDIExplanation.Finding.Kind
+  /// The binding, the provider or the override. For a removed binding, this is unknown.
+  let entry: ObjectIdentifier?
   let key: KeyIdentity
   let site: CallSite
   /// Where the dependency may be used. Irrelevant if the dependency is dead.
@@ -14,6 +16,7 @@ struct Sighting {
   /// provider's factory failed the last time.
   private(set) var provider: Provider?
   private(set) var failure: FactoryFailure?
+  private(set) var lastDuration: Duration?
   /// When the binding was found dead, replaced or withdrawn, if there is a record of it. `endedBy` is the call that
   /// replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
@@ -27,6 +30,7 @@ struct Sighting {
     _ otherType: Any.Type?, _ garbage: inout Garbage
   ) {
     self.kind = kind
+    self.entry = ObjectIdentifier(entry)
     key = entry.key
     site = entry.site
     reach = entry.reach
@@ -34,6 +38,7 @@ struct Sighting {
     instanceType = object.map { type(of: $0.object) } ?? otherType
     provider = entry as? Provider
     failure = provider?.failure
+    lastDuration = provider?.lastDuration
     garbage.add(entry)
   }
 
@@ -57,6 +62,7 @@ struct Sighting {
 
   init(_ record: RemovedBinding, of key: KeyIdentity, _ garbage: inout Garbage) {
     kind = record.kind
+    entry = nil
     self.key = key
     site = record.site
     reach = record.reach

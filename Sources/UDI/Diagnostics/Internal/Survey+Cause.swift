@@ -7,7 +7,8 @@ extension Survey {
       contexts: contexts.map { .init(path: $0.path, findings: $0.sightings.map { .init($0) }) },
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged,
       nearestOutside: outside.map { .init($0) }, equallyNear: equallyNear.map { .init($0) },
-      equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory)
+      equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory,
+      dependents: dependents.dependents.map { .init($0) }, dependentCount: dependents.count)
   }
 
   /// Decides why the lookup finds something, or why it finds nothing.

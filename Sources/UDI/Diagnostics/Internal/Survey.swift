@@ -29,6 +29,8 @@ struct Survey {
   private(set) var scopePath: [String]?
   /// What is registered under other types. One of these dependencies might be of the requested type.
   private(set) var candidates: [Place] = []
+  /// Who has looked up the dependency.
+  private(set) var dependents = DependentsOfOne()
   /// Keeps alive what was looked at. By now, these may be the last references to it.
   private var garbage = Garbage()
 
@@ -72,6 +74,13 @@ struct Survey {
 
   /// Releases what was looked at. Do not call this while holding a lock.
   mutating func release() { garbage.release() }
+
+  /// Notes who has looked up what the survey has found. Under the tree lock.
+  mutating func noteDependents(of key: KeyIdentity, from first: Node, _ garbage: inout Garbage) {
+    let entry = first.nearestEntry(key.id, search)?.object
+    if let entry { garbage.add(entry) }
+    dependents = DependentsOfOne(on: entry, key, in: first.root, &garbage)
+  }
 
   /// Looks at a node and all nodes below it, level by level. Stops at the end of the level that has the answer.
   private mutating func lookBelow(_ first: Node, limit: Int) {

@@ -3,19 +3,30 @@
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
-  /// Looks up, after running the set-up blocks of the contexts that the lookup reaches. Do not call this under a lock.
+  /// Looks up, after running the set-up blocks of the contexts that the lookup reaches, and records the lookup. Do not
+  /// call this under a lock.
   ///
-  /// - Parameter key: Returns the key's id, or nil if the key's name is not in use. It is called again after each
-  ///   set-up block, because the block might be the first code to use the name.
+  /// - Parameters:
+  ///   - key: Returns the key's id, or nil if the key's name is not in use. It is called again after each set-up block,
+  ///     because the block might be the first code to use the name.
+  ///   - dependent: Who looks up; nil to record nothing.
   @inline(never)
   func answerAfterSetUp(
-    _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext,
+    _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext, for dependent: Dependent?,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
+    if dependent == nil, let known = key() {
+      // Perhaps lookups from here are recorded, but nobody is known who asks.
+      let answer = unsafe attempt(KnownKey(id: known), form, search, ignoring: .recorded, into: memory)
+      switch answer {
+      case .nothing, .written, .object, .provided: return answer
+      case .dead, .setUpPending: break
+      }
+    }
     while true {
       runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
-      let answer = unsafe answerOrCleanUp(known, form, search, into: memory)
+      let answer = unsafe answerOrCleanUp(known, form, search, for: dependent, into: memory)
       // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up.
       if case .dead = answer { continue }
       return answer
@@ -24,12 +35,17 @@ extension Node {
 
   /// Looks up under the tree lock. If the entry is dead, withdraws it.
   private func answerOrCleanUp(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, for dependent: Dependent?,
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     Tree.change { garbage in
       guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
       let answer = entry.read { unsafe $0.answer(form, into: memory) }
-      if case .dead = answer { entry.read { $0.withdraw(&garbage) } }
+      if case .dead = answer {
+        entry.read { $0.withdraw(&garbage) }
+      } else if let dependent {
+        UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
+      }
       return answer
     }
   }
@@ -59,7 +75,7 @@ extension Node {
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
-    var isPending = !shared.pendingSetUps.isEmpty
+    var isPending = shared.pendingSetUps.hasBlocks
     if !isPending, looksAbove(search) {
       while !isPending, let parent = node.shared.parent {
         node.climb(to: parent)

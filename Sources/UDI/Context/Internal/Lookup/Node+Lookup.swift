@@ -69,13 +69,15 @@ extension Node {
   /// This goes up through the contexts by itself instead of calling `visit`, which needs the tree lock. It need not go
   /// down, because a node's slot also answers for all nodes below.
   ///
+  /// - Parameter ignored: What does not keep the lookup from going on.
   /// - Returns: `dead` also if the entry that was found might belong to another key with the same id.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, ignoring ignored: PendingSetUps = [],
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard shared.pendingSetUps.isEmpty else {
+    guard shared.pendingSetUps.isSubset(of: ignored) else {
       lock.unlock()
       return .setUpPending
     }

@@ -59,10 +59,10 @@ extension Node {
       fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
     defer {
-      if child.shared.pendingSetUps.isEmpty {
-        child.notifyWatchersAboveOfSetUps()
-      } else {
+      if child.shared.pendingSetUps.hasBlocks {
         child.notifyWatchersOfSetUp()
+      } else {
+        child.notifyWatchersAboveOfSetUps()
       }
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     }
@@ -112,7 +112,7 @@ extension Node {
     // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
     // larger tables are of another kind.
     var keys = child.shared.slots.count
-    if !child.shared.pendingSetUps.isEmpty { keys -= child.setUpSlotCount }
+    if child.shared.pendingSetUps.hasBlocks { keys -= child.setUpSlotCount }
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.treeLocked.heldContext.take() {
       child.rememberWithoutParent(context)

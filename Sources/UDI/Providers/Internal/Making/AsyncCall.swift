@@ -92,6 +92,12 @@ final class AsyncCall: @unchecked Sendable {
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
+  /// The provider whose factory the current task runs, or is part of.
+  static var currentProvider: Provider? {
+    guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay else { return nil }
+    return Tree.change { _ in call.content?.provider }
+  }
+
   /// Ends the call.
   func end() {
     hasEnded.store(true, ordering: .relaxed)

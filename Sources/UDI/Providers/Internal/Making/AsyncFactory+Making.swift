@@ -89,7 +89,9 @@ extension AsyncFactory {
     return try await AsyncCall.$current.withValue(call) {
       let instance: Instance
       do {
+        let making = Making.isWatched ? Making(self, context) : nil
         guard let made = try await function(context, arguments) else { throw ProviderFailure.returnedNil }
+        making?.end()
         instance = made
       } catch {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }

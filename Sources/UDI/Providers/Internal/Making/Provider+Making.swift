@@ -98,7 +98,8 @@ extension Provider {
       throw error
     }
     do {
-      guard let instance = try make(context, call.arguments) else { throw ProviderFailure.returnedNil }
+      let made = Making.isWatched ? try makeWatched(context, call.arguments) : try make(context, call.arguments)
+      guard let instance = made else { throw ProviderFailure.returnedNil }
       finish(call, for: context, instance, concluding: conclude)
       return instance
     } catch {

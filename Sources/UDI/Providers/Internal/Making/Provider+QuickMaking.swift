@@ -29,7 +29,7 @@ extension Entry {
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
     // If the factory belongs to another actor, `make` throws the error.
-    guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere else { return nil }
+    guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere, !Making.isWatched else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
       // The graph already has an instance, and `obtain` finds it.
@@ -51,7 +51,7 @@ extension Provider {
     for context: UDIContext, _ type: Any.Type, _ arguments: Arguments, isFresh: Bool, into memory: InstanceMemory
   ) throws -> Bool {
     guard isQuick, sharing == .unique, madeType == type, wanted != nil, let factory = self as? Factory,
-      !isIsolated || isolation.isHere
+      !isIsolated || isolation.isHere, !Making.isWatched
     else {
       return false
     }

@@ -72,6 +72,7 @@ class Provider: Entry, @unchecked Sendable {
     var caches = InstanceCaches()
     var aliases: [Alias] = []
     var closer: Closer?
+    var lastDuration: Duration?
   }
 
   /// - Parameters:
@@ -177,6 +178,12 @@ extension Provider {
   final var lastFailure: FactoryFailure? {
     get { unsafe uncheckedExtras?.lastFailure }
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
+  }
+
+  /// How long the factory took when it made something the last time while recording was on.
+  final var lastDuration: Duration? {
+    get { unsafe uncheckedExtras?.lastDuration }
+    set { extras.lastDuration = newValue }
   }
 
   /// Whether `extras` has been made.

@@ -291,6 +291,9 @@ extension Resolution {
     }
   }
 
+  /// The provider whose factory is the innermost that is running.
+  var runningProvider: Provider? { unsafe frames.count == 0 ? nil : frames[frames.count - 1].provider.object }
+
   /// The providers whose factories are running, the outermost first.
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
 

@@ -1,0 +1,32 @@
+/// What a context has, as it is seen under the tree lock.
+struct ContextSighting {
+  let node: Node
+  let tag: String
+  /// The index of the parent among the contexts that were seen.
+  let parent: Int?
+  let isScope: Bool
+  let search: UDISearch
+  let isSetUpPending: Bool
+  /// The overrides, in the order in which they were made.
+  let overrides: [Sighting]
+  /// The bindings, in the order in which they were made.
+  let bindings: [Sighting]
+  /// The providers, in the order in which they were registered.
+  let providers: [Sighting]
+
+  init(_ node: Node, parent: Int?, _ garbage: inout Garbage) {
+    self.node = node
+    tag = node.tag
+    self.parent = parent
+    isScope = node.treeLocked.isScope
+    search = node.shared.search
+    isSetUpPending = node.shared.pendingSetUps.contains(.own)
+    var (bindings, providers): ([Binding], [Provider]) = ([], [])
+    node.treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
+    node.treeLocked.providers.forEach { providers.append($0.provider) }
+    let overrides = node.treeLocked.extras?.overrides ?? []
+    self.overrides = overrides.compactMap { entry in entry.instance.map { Sighting(entry, $0, &garbage) } }
+    self.bindings = bindings.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
+    self.providers = providers.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
+  }
+}

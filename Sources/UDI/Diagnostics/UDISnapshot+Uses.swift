@@ -1,0 +1,167 @@
+/// Who needs what, as far as it was recorded.
+///
+/// While ``UDIRecording`` is on, the library records which dependencies an object has looked up with its verbs and
+/// properties, and which ones a factory has looked up in the context that it was given.
+extension UDISnapshot {
+  /// A binding, a provider or an override of the snapshot.
+  public struct Entry: Sendable, Hashable, Codable {
+    /// What the entry is.
+    public enum Kind: String, Sendable, Hashable, Codable {
+      /// One of ``UDISnapshot/Context/bindings``.
+      case binding
+      /// One of ``UDISnapshot/Context/providers``.
+      case provider
+      /// One of ``UDISnapshot/Context/overrides``.
+      case override
+    }
+
+    /// What it is.
+    public let kind: Kind
+    /// The index of its context in ``UDISnapshot/contexts``.
+    public let context: Int
+    /// Its index among the bindings, the providers or the overrides of that context.
+    public let index: Int
+  }
+
+  /// Something that has looked up dependencies: an object, or a provider whose factory looks up what it makes its
+  /// instances of.
+  public struct Dependent: Sendable, Hashable, Codable {
+    /// What the dependent is.
+    public enum Kind: String, Sendable, Hashable, Codable {
+      /// An object that takes part in the tree.
+      case object
+      /// A provider.
+      case provider
+    }
+
+    /// Whether it is an object or a provider.
+    public let kind: Kind
+    /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that the provider is registered under; nil if there is none.
+    public let name: String?
+    /// The tags from the root to the context that the object is attached to, or that the provider is registered in.
+    /// Empty if the object is attached to nothing.
+    public let path: [String]
+    /// The index of that context in ``UDISnapshot/contexts``; nil if it is not part of the snapshot.
+    public let context: Int?
+    /// Where the dependent itself is in the snapshot: the provider; or, for an object, its bindings, and the providers
+    /// that keep it. Empty if it is not there.
+    public let entries: [Entry]
+  }
+
+  /// That a dependent has looked up a dependency.
+  public struct Use: Sendable, Hashable, Codable {
+    /// The index of the dependent in ``UDISnapshot/dependents``.
+    public let dependent: Int
+    /// The type that was looked up, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that was looked up; nil if there was none.
+    public let name: String?
+    /// What the lookup found; nil if it is not part of the snapshot.
+    public let entry: Entry?
+    /// The tags from the root to the context that has what was found; nil if it is gone, and the dependent has not
+    /// looked the dependency up again.
+    public let path: [String]?
+  }
+}
+
+extension UDISnapshot.Dependent: CustomStringConvertible {
+  /// The class of the object, or the key of the provider.
+  public var description: String { describeKey(typeName, name) }
+}
+
+// MARK: - Under the tree lock
+
+/// The uses that concern some contexts, as they are seen under the tree lock.
+struct UseSightings {
+  struct Dependent {
+    let sighting: DependentSighting
+    let context: Int?
+    let entries: [UDISnapshot.Entry]
+  }
+
+  struct Use {
+    let dependent: Int
+    let type: TypeIdentity
+    let name: String?
+    let entry: UDISnapshot.Entry?
+    let path: [String]?
+  }
+
+  private(set) var dependents: [Dependent] = []
+  private(set) var uses: [Use] = []
+
+  /// Collects the uses whose dependent or dependency is in one of the given contexts.
+  ///
+  /// - Parameter contexts: What each context has, in the order of the snapshot.
+  init(_ contexts: [ContextSighting], _ garbage: inout Garbage) {
+    let records = UDIRecording.allUses
+    if records.isEmpty { return }
+    var (entries, indices): ([ObjectIdentifier: UDISnapshot.Entry], [Node: Int]) = ([:], [:])
+    var entriesOfObjects: [UInt: [UDISnapshot.Entry]] = [:]
+    for (index, context) in contexts.enumerated() {
+      indices[context.node] = index
+      let all: [(UDISnapshot.Entry.Kind, [Sighting])] = [
+        (.override, context.overrides), (.binding, context.bindings), (.provider, context.providers),
+      ]
+      for (kind, sightings) in all {
+        for (position, sighting) in sightings.enumerated() {
+          let entry = UDISnapshot.Entry(kind: kind, context: index, index: position)
+          if let identity = sighting.entry { entries[identity] = entry }
+          if let object = sighting.object { entriesOfObjects[object.address, default: []].append(entry) }
+        }
+      }
+    }
+
+    var known: [ObjectIdentifier: Int] = [:]
+    // What is gone is listed only if the dependent has not looked it up again.
+    var live: Set<[UInt64]> = []
+    var gone: [[UInt64]: Use] = [:]
+    for record in records {
+      guard let dependent = DependentSighting(of: record, &garbage) else { continue }
+      let entry = record.entry
+      if let entry { garbage.add(entry) }
+      let place = entry.flatMap { entry in entry.node == nil ? nil : entries[ObjectIdentifier(entry)] }
+      let context = dependent.node.flatMap { indices[$0] }
+      if place == nil, context == nil { continue }
+      let number = known[dependent.id] ?? dependents.count
+      if number == dependents.count {
+        known[dependent.id] = number
+        let own = dependent.object.map { entriesOfObjects[$0] ?? [] } ?? entries[dependent.id].map { [$0] } ?? []
+        dependents.append(Dependent(sighting: dependent, context: context, entries: own))
+      }
+      let use = Use(
+        dependent: number, type: record.type, name: record.name, entry: place, path: entry?.node?.fullPath)
+      let wanted = [UInt64(number), record.keyID]
+      if use.path == nil {
+        gone[wanted] = use
+      } else {
+        live.insert(wanted)
+        uses.append(use)
+      }
+    }
+    uses += gone.filter { !live.contains($0.key) }.map(\.value).sorted {
+      ($0.dependent, $0.type.text) < ($1.dependent, $1.type.text)
+    }
+  }
+}
+
+// MARK: - With no lock held
+
+extension UDISnapshot.Dependent {
+  init(_ dependent: UseSightings.Dependent) {
+    let sighting = dependent.sighting
+    self.init(
+      kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, path: sighting.path,
+      context: dependent.context, entries: dependent.entries)
+  }
+}
+
+extension UDISnapshot.Use {
+  init(_ sighting: UseSightings.Use) {
+    self.init(
+      dependent: sighting.dependent, typeName: sighting.type.text, name: sighting.name, entry: sighting.entry,
+      path: sighting.path)
+  }
+}
