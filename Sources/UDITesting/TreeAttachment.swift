@@ -7,7 +7,7 @@ package final class TreeAttachment: Sendable {
   /// In the tests of this type, receives the text instead of the current test.
   @TaskLocal package static var receiver: Receiver?
 
-  // Not a task-local function, because with Swift 6.3 that stops the program in release builds.
+  // A class, because with Swift 6.3 a task-local function stops the program in release builds.
   package final class Receiver: Sendable {
     fileprivate let receive: @Sendable (_ text: String) -> Void
     package init(_ receive: @escaping @Sendable (_ text: String) -> Void) { self.receive = receive }

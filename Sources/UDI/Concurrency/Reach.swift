@@ -6,8 +6,8 @@
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`.
 @usableFromInline
 struct Reach: Equatable, Sendable {
-  // Not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there" would take
-  // longer.
+  // This is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there" would
+  // take longer.
 
   /// The bits that a `LookupForm` takes from a `TypeToken`.
   @usableFromInline let mask: UInt

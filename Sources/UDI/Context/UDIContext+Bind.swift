@@ -110,8 +110,7 @@ extension UDIContext {
 
   func add(_ request: borrowing BindRequest) {
     request.tellAttachment()
-    // An optional, because a closure cannot consume a constant that it captures, but it can take the content of a
-    // variable.
+    // The binding is in an optional variable, because a closure cannot consume a constant that it captures.
     var binding = Optional(Binding.make(request, binder: .context))
     let isMulti = request.isMulti
     change { node, garbage in

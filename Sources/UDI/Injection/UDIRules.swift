@@ -14,7 +14,7 @@
 /// Several rules can apply to one object: rules for its class, for its superclasses, and for protocols that its class
 /// conforms to. They can belong to the context and to all contexts above it; the outermost context's rules come first.
 public struct UDIRules<Target> {
-  // Not `Sendable`, although all stored properties are. If this type were `Sendable`, the compiler would only warn when
+  // This type is not `Sendable`, although all its stored properties are. If it were, the compiler would only warn when
   // the `@preconcurrency` form of `inject` is used off the main actor; as it is not, the compiler refuses. Nobody needs
   // to pass rules to another thread, because `rules(for:)` can be called anywhere.
 
@@ -108,7 +108,8 @@ extension UDIRules {
     }
   }
 
-  // Static, because a closure that captured these rules would hold their context, and the context holds the closure.
+  // This is static, because a closure that captured these rules would hold their context, and the context holds the
+  // closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ reach: Reach, _ search: UDISearch?

@@ -86,8 +86,8 @@ extension UDIAttachment {
   /// Guarded by the tree lock: the attachments of objects that are owned by a context and strongly hold another one.
   /// Such an object was attached, by its factory or later, to a context that is neither its owner nor above it; this is
   /// rare. An attachment that is released removes itself from this table.
-  // Not checked for overlapping accesses: every attachment of an object reads this table, and would take 8 % more
-  // instructions with the check.
+  // Overlapping accesses are not checked for, because every attachment of an object reads this table, and would take 8
+  // % more instructions with the check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a

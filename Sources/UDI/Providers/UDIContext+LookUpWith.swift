@@ -162,7 +162,8 @@ extension UDIContext {
     return unsafe unsafeDowncast(entry, to: Provider.self)
   }
 
-  /// Gets the instance for the arguments from a provider, which finds or makes it, and writes it to memory.
+  /// Asks a provider for the instance for the arguments, and writes this instance to memory. The provider finds or
+  /// makes it.
   ///
   /// - Returns: False if the provider has left its context in the meantime. The caller then looks up again.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.

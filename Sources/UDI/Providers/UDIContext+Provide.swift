@@ -79,7 +79,7 @@ extension UDIContext {
   ///   not replace.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
-    // Read while no lock is held, because the object's class implements this property.
+    // This is read while no lock is held, because the object's class implements the property.
     let attachment = member?._attachedContext
     var isNew = false
     // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance

@@ -32,9 +32,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries. Copies of the dictionary share them until one of the copies changes.
   @safe
   private final class Storage {
-    // The table, stored as the pointer that it consists of. The compiler does not specialise a `deinit`. If this
-    // property were a table, the `deinit` would have to find out at run time how to release it, even if it is empty,
-    // and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
+    // This is the pointer that a `CompactTable` consists of, instead of the table itself. The compiler does not
+    // specialise a `deinit`. If this property were a table, the `deinit` would have to find out at run time how to
+    // release it, even if it is empty, and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
     //
     // Accesses are not checked for overlaps: the memory is reached only through a dictionary, and exclusive access to
     // the dictionary is ensured already. With the check, the benchmarks that bind would take 11 % longer.
@@ -52,8 +52,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // Not `tablePointer`, because taking a mutable pointer counts as a modification, while several threads may read
-      // at the same time.
+      // This does not use `tablePointer`: taking a mutable pointer counts as a modification, while several threads may
+      // read at the same time.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -161,7 +161,8 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      // Not a precondition: its message would be missing in release builds, and `-Ounchecked` builds would not stop.
+      // This is not a precondition, because its message would be missing in release builds, and `-Ounchecked` builds
+      // would not stop.
       fatalError(
         "A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type, and values cannot be "
           + "held weakly.")

@@ -113,7 +113,7 @@ extension StoredForm {
   /// Checks at run time whether a dependency is a class instance, and returns its form if it is.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
-    // Not `as AnyObject`, which boxes a value and so succeeds for every value.
+    // This does not use `as AnyObject`, which boxes values and so succeeds for all of them.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())

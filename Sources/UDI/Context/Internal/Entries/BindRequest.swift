@@ -88,8 +88,8 @@ struct BindRequest: ~Copyable {
 
   /// Stops the program because a value was bound: a value cannot be held weakly.
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // Not a precondition, because that has no message in release builds, and it would name this line instead of the
-    // caller's.
+    // This is not a precondition, because that has no message in release builds, and it would name this line instead of
+    // the caller's.
     fatalError(
       """
       \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \

@@ -52,8 +52,8 @@ extension Binding {
 }
 
 extension Unretained<Binding> {
-  // Not a method of `Binding`, because a caller would retain the binding during the call. When a context ends, this
-  // would happen for each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more
+  // This is not a method of `Binding`, because a caller would retain the binding during the call. When a context ends,
+  // this would happen for each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more
   // instructions, six of them atomic.
 
   /// Removes the binding from the list of its instance's bindings, and from that of the object that made it. Called

@@ -34,8 +34,8 @@ final class FoundDependencies {
   private static func find(
     _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
-    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if all other
-    // references went away in the meantime, that thread would release the object.
+    // This is checked before the object is loaded. A thread that may not use the object must not hold it either: if all
+    // other references went away in the meantime, that thread would release the object.
     if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:

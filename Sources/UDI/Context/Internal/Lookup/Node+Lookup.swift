@@ -169,8 +169,8 @@ extension Entry {
   /// Answers for an entry that refers to its object weakly, and whose object has to be cast for this lookup.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
-    // Checked before the object is loaded. A thread that may not use the object must not hold it either: if all other
-    // references went away in the meantime, that thread would release the object.
+    // This is checked before the object is loaded. A thread that may not use the object must not hold it either: if all
+    // other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .dead
   }

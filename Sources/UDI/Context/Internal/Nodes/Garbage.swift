@@ -26,8 +26,8 @@ struct Garbage {
     mainActorObjects?.append(object)
   }
 
-  // Always inlined, because the compiler can then see that most changes drop nothing. Otherwise the benchmark "the same
-  // by a scope: register 3, make 3, link 2, end it" would take longer.
+  // This is always inlined, because the compiler can then see that most changes drop nothing. Otherwise the benchmark
+  // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
   @inline(__always)
   mutating func release() {
     first = nil

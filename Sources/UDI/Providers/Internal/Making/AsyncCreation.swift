@@ -29,8 +29,8 @@ final class AsyncCreation: @unchecked Sendable {
   private var closedPath: [String]?
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
-  /// If this creation was abandoned, the creation that has replaced it. The replacement waits until this creation has
-  /// ended; then this becomes nil again.
+  /// The creation that has replaced this one, if this one was abandoned. It waits until this one has ended; then this
+  /// property becomes nil again.
   private var successor: AsyncCreation?
 
   init(_ provider: AsyncFactory) { self.provider = provider }

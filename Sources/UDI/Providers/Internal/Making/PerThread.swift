@@ -8,8 +8,8 @@
 
 /// Each thread's resolution, which lives until the thread ends.
 enum PerThread {
-  /// Written once, by `prepare`. Not a lazy constant, because then each link would check whether it has been
-  /// initialised.
+  /// Written once, by `prepare`. This is not a lazy constant, because each link would then check whether the constant
+  /// has been initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
   /// Makes the key on first access. 0 if that succeeded, otherwise the system's error code.
@@ -22,7 +22,7 @@ enum PerThread {
 
   /// Makes the key. Everything that creates a provider or a set-up block calls this first.
   static func prepare() {
-    // Not a `precondition`: under `-Ounchecked`, its condition is not evaluated, and the key would never be made.
+    // This is not a `precondition`, whose condition is not evaluated under `-Ounchecked`: the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
