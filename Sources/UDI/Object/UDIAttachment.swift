@@ -47,8 +47,8 @@ public final class UDIAttachment: Sendable {
     return address == 0 ? nil : address
   }
 
-  /// The number of the present attachment; each attachment gets a higher one, and the first has 1. A dependency that
-  /// was linked under a lower number is out of date.
+  /// One more than the number of times that the object has been attached or detached. A dependency that was linked
+  /// under a lower number is out of date.
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 

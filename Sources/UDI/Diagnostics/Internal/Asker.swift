@@ -1,4 +1,4 @@
-/// The object that looks something up with a verb or a property, for diagnosis.
+/// The object whose verb or property looks something up, and the place in the source. Used for messages.
 @usableFromInline
 struct Asker {
   @usableFromInline let object: AnyObject

@@ -1,21 +1,21 @@
-/// What contexts hold, for the search of what keeps a leaked object alive.
+/// The objects that contexts hold. They are needed to find out what keeps a leaked object alive.
 extension UDIContext {
-  /// Something that a context holds.
+  /// An object that a context holds.
   package struct Holding {
-    /// A context below, an instance that a provider keeps, or something that has the user's closures.
+    /// A context below, an instance that a provider keeps, or an object of the library that holds closures of the user.
     package let object: AnyObject
     fileprivate var provider: Provider?
     fileprivate var isSetUp = false
 
-    /// By what the context holds the object; nil for a context below. Do not read this while holding a lock.
+    /// A description of what holds the object; nil for a context below. Do not read this while holding a lock.
     package var text: String? {
       if isSetUp { return "set-up block" }
       return provider.map { "provider of \($0.key), registered at \($0.site.fileID):\($0.site.line)" }
     }
   }
 
-  /// The contexts below this one, what its providers keep, its providers, and its set-up blocks. Do not read this while
-  /// holding a lock.
+  /// The contexts below this one, the instances that its providers keep, its providers, and its set-up blocks. Do not
+  /// read this while holding a lock.
   package var holdings: [Holding] {
     var holdings: [Holding] = change { node, _ in
       var holdings: [Holding] = []
@@ -34,7 +34,7 @@ extension UDIContext {
     let storages = change { _, _ in
       holdings.compactMap { holding in holding.provider.map { ($0, holding.object === $0 ? $0.storages : []) } }
     }
-    // A user's storage is user code, so this runs after the lock has been given back.
+    // A storage's `load` is user code, so it is called after the lock has been given back.
     for (provider, storages) in storages {
       for case let kept? in storages.map({ $0.load() }) {
         holdings.append(Holding(object: kept.instance.object, provider: provider))
@@ -45,6 +45,7 @@ extension UDIContext {
 }
 
 extension UDIAttachment {
-  /// The context that the object is attached to and therefore holds. Do not read this while holding a lock.
+  /// The context that the object is attached to, if the object holds it strongly. Do not read this while holding a
+  /// lock.
   package var attachedContext: UDIContext? { heldContext }
 }

@@ -1,20 +1,20 @@
-/// What has outlived the audited operation.
+/// The objects and contexts that have outlived the audited operation.
 extension BindingAudit {
-  /// The number of objects and contexts that are to be reported.
+  /// How many objects and contexts are to be reported.
   package func countOfSurvivors() -> Int { withSurvivors { reported, _, _ in reported.count } }
 
-  /// How many of the recorded objects and contexts are alive, for each class.
+  /// How many of the recorded objects and contexts are alive, by class.
   package func countsOfLiving() -> [String: Int] {
     var loaded = Garbage()
     defer { loaded.release() }
     return living(&loaded).reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
   }
 
-  /// The objects and contexts to report, in the order in which the audit learnt of them. If this audit runs inside
-  /// another one, the other one does not report them again.
+  /// Returns the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
+  /// inside another one, that one does not report them again.
   ///
-  /// - Parameter describe: Makes the result from the subjects to report, and from objects that are also known and alive
-  ///   and may hold these. All these objects are alive during the call.
+  /// - Parameter describe: Makes the result. It is given the subjects to report, and the other objects that the audit
+  ///   knows, which may hold them. All these objects are alive during the call.
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     withSurvivors { reported, all, others in
       let objects = all.compactMap(\.object)
@@ -30,16 +30,16 @@ extension BindingAudit {
     }
   }
 
-  /// Decides what to report.
+  /// Finds the objects and contexts to report.
   ///
-  /// - Parameter body: Receives three arrays: the subjects to report; all subjects that have outlived the operation and
-  ///   are not in the tree, including those that are ignored; and the other objects that are known. All these objects
+  /// - Parameter body: Called with three arrays: the subjects to report; all subjects that have outlived the operation
+  ///   and are not in the tree, including ignored ones; and the other objects that the audit knows. All these objects
   ///   are alive during the call.
   private func withSurvivors<Result>(
     _ body: (_ reported: [Subject], _ all: [Subject], _ others: [AnyObject]) -> Result
   ) -> Result {
-    // To check whether objects are alive, strong references to them are made. By the time these references are
-    // released, they may be the last ones.
+    // Checking whether objects are alive makes strong references to them. When these references are released, they may
+    // be the last ones.
     var loaded = Garbage()
     defer { loaded.release() }
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
@@ -50,7 +50,7 @@ extension BindingAudit {
       .union(ignored.map(\.id))
     let counted = left.filter { !$0.wasThereBefore && !ignoredIDs.contains($0.id) }
 
-    // A context is not reported if something else that is reported holds the context, because both would be released
+    // A context is not reported if another reported object or context holds it, because both would be released
     // together. Contexts are compared by their nodes, so that no context is retained on the way up.
     let nodes = unsafe Set(counted.compactMap(\.context).map { unsafe $0.withNode(\.address) })
     let attachedTo = Set(counted.compactMap(\.heldContext))
@@ -66,7 +66,7 @@ extension BindingAudit {
 
   /// The subjects that are alive, in order.
   ///
-  /// - Parameter loaded: Receives a strong reference to each of them.
+  /// - Parameter loaded: Gets a strong reference to each of them.
   private func living(_ loaded: inout Garbage) -> [Subject] {
     let living = Tree.change { _ in
       unsafe subjects.values.filter { subject in
@@ -78,9 +78,9 @@ extension BindingAudit {
     return living.sorted { $0.serial < $1.serial }
   }
 
-  /// The identities of the given contexts, of all contexts below them, and of everything that these contexts own.
+  /// The identities of the given contexts, of all contexts below them, and of all objects that these contexts own.
   ///
-  /// - Parameter loaded: Receives a strong reference to each of these contexts.
+  /// - Parameter loaded: Gets a strong reference to each of these contexts.
   private func contents(of roots: [UDIContext], _ loaded: inout Garbage) -> Set<ObjectIdentifier> {
     var contents: Set<ObjectIdentifier> = []
     var storages: [any UDIStorage] = []
@@ -98,7 +98,7 @@ extension BindingAudit {
         }
       }
     }
-    // A user's storage is user code, so this runs after the lock has been given back.
+    // A storage's `load` is user code, so it is called after the lock has been given back.
     for storage in storages {
       if let kept = storage.load() { contents.insert(kept.objectID) }
     }
@@ -108,25 +108,26 @@ extension BindingAudit {
 
 extension BindingAudit.Subject {
   fileprivate var context: UDIContext? { object as? UDIContext }
-  /// The context that the object is attached to and therefore holds. Do not read this while holding a lock.
+  /// The context that the object is attached to, if the object holds it strongly. Do not read this while holding a
+  /// lock.
   fileprivate var heldContext: UDIContext? { attachment?.heldContext }
 }
 
 extension UDIContext {
-  /// Whether this context is below one of the given nodes. If so, the context of that node holds this context.
+  /// Whether this context is below one of the given nodes. If so, that node's context holds this one.
   fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
     change { node, _ in node.ancestors.contains { unsafe nodes.contains($0.address) } }
   }
 
-  /// The providers that are registered here and below, in order.
+  /// The providers that are registered in this context and below it, in order.
   ///
-  /// - Parameter path: The path that this context had in its tree. The context may have left the tree since.
+  /// - Parameter path: The path that this context had in its tree, which it may have left since.
   fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
     change { node, _ in
       let depth = node.fullPath.count
       return BreadthFirst(node).flatMap { element in
         var providers: [Provider] = []
-        // An alias has no factory of its own that could hold the context.
+        // Aliases are left out, because they have no factory that could hold the context.
         element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
         let path = path + element.node.fullPath.dropFirst(depth)
         return providers.sorted { $0.serial < $1.serial }.map {
@@ -140,8 +141,8 @@ extension UDIContext {
 // MARK: - What a context owns. Under the tree lock
 
 extension Node {
-  /// Calls `body` with each instance that a provider of this node has made and keeps strongly, except for instances in
-  /// users' storages.
+  /// Calls `body` with each instance that a provider of this node keeps strongly, except for instances in users'
+  /// storages.
   func forEachOwned(_ body: (AnyObject) -> Void) {
     treeLocked.providers.forEach { entry in
       if let owned = entry.provider.shown?.owned { body(owned) }

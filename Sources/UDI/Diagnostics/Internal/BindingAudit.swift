@@ -1,31 +1,31 @@
 import Synchronization
 
-/// Records what is registered, attached and made during an operation, to find out afterwards what has outlived the
-/// operation. `UDITesting` uses this to find leaks.
+/// Records the objects that are registered or attached, and the contexts that are made, during an operation, to find
+/// out afterwards which of them have outlived it. `UDITesting` uses this to find leaks.
 ///
-/// An audit records objects that are bound, attached or owned by a context, and contexts that are made. It records all
-/// of them in the tree that it watches. In other trees, it records only what is done by the operation's task and the
-/// tasks that it starts. An audit keeps none of these objects alive.
+/// An audit records objects that are bound, attached or owned by a context, and contexts that are made. In the tree
+/// that it watches, it records this for all tasks. In other trees, it records it only for the operation's task and the
+/// tasks that this one starts. An audit keeps none of these objects alive.
 package final class BindingAudit: Sendable {
-  /// One object or one context, and what is known about it.
+  /// An object or a context, with everything that the audit knows about it.
   package struct Subject {
     let id: ObjectIdentifier
     package let objectType: Any.Type
     package weak let object: AnyObject?
-    /// The subject's position in the order in which the audit learnt of the subjects.
+    /// The subject's number, in the order in which the audit learnt of its subjects.
     let serial: Int
-    /// Where the object may be released. For an object that is only attached, this is unknown; the main actor is then
-    /// assumed.
+    /// Where the object may be released. If the object was only attached, this is not known, so it is assumed to be the
+    /// main actor.
     var reach = Reach.mainActor
     /// The object's attachment, if it was attached.
     weak var attachment: UDIAttachment?
-    /// If the subject is a context, the tags from the root to the context at the time when it was made or last added to
-    /// a parent. Nil for any other object.
+    /// If the subject is a context, the tags from the root to it, at the time when it was made or last got a parent.
+    /// Nil for any other object.
     package var contextPath: [String]?
     /// The registrations and attachments of an object, in order.
     package var notes: [Note] = []
-    /// If the subject is a context, the providers in and below that context, one of which may hold it. They are
-    /// collected only when the subject is reported.
+    /// If the subject is a context, the providers in it and below it, one of which may hold it. They are collected only
+    /// when the subject is reported.
     package var providers: [Note] = []
     /// Whether the subject was in the tree before the operation began. Such a subject is never reported as a leak.
     var wasThereBefore = false
@@ -35,7 +35,7 @@ package final class BindingAudit: Sendable {
     package func isInstance(of type: Any.Type) -> Bool { object.map { UDI.isInstance(type, $0) } ?? false }
   }
 
-  /// One registration or attachment of an object, or the registration of a provider.
+  /// A registration or attachment of an object, or the registration of a provider.
   package struct Note {
     weak let context: UDIContext?
     let contextID: ObjectIdentifier?
@@ -43,8 +43,8 @@ package final class BindingAudit: Sendable {
     package let path: [String]
     /// The key of the registration; nil for an attachment.
     let key: KeyIdentity?
-    /// The call that made the registration or attachment; for an object that a provider made, the call that registered
-    /// the provider. Nil if it is not known.
+    /// The call that made the registration or attachment. For an object that a provider made, the call that registered
+    /// the provider. Nil if the call is not known.
     package let site: CallSite?
 
     package var isContextAlive: Bool { context != nil }
@@ -57,14 +57,14 @@ package final class BindingAudit: Sendable {
   nonisolated(unsafe) var subjects: [ObjectIdentifier: Subject] = [:]
   /// Guarded by the tree lock: the serial number of the next subject.
   private nonisolated(unsafe) var nextSerial = 0
-  /// Guarded by the tree lock: when there are this many subjects, the dead ones are removed.
+  /// Guarded by the tree lock: at this number of subjects, the dead ones are removed.
   private nonisolated(unsafe) var nextSweep = 64
-  /// Guarded by the tree lock: the context that is watched, with all contexts below it, while the operation runs.
+  /// Guarded by the tree lock: while the operation runs, the context that is watched, with all contexts below it.
   private nonisolated(unsafe) var root: Node?
   /// The watched context, if it existed before the audit. Set before the operation, and read after it.
   private(set) nonisolated(unsafe) var preparedRoot: UDIContext?
-  /// If the watched context was made for the audit, the identity of that context; `rootHolder` is then an object that
-  /// is alive for as long as tasks hold the context. Both are set before the operation, and read after it.
+  /// If the watched context was made for the audit, its identity. `rootHolder` is then an object that is alive as long
+  /// as any task holds the context. Both are set before the operation, and read after it.
   private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
   private(set) nonisolated(unsafe) weak var rootHolder: AnyObject?
   /// The audit that this one runs inside, if any.
@@ -72,19 +72,19 @@ package final class BindingAudit: Sendable {
 
   /// The audit that the current task runs in.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// The number of running audits. While it is zero, the library checks nothing else on behalf of audits.
+  /// The number of running audits. While it is zero, this check is all that the library does for audits.
   private static let count = Atomic<Int>(0)
   /// Guarded by the tree lock: the running audits.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
-  /// Decides which subjects are ignored.
+  /// Decides whether a subject is ignored.
   let isIgnored: @Sendable (Subject) -> Bool
 
-  /// Makes an audit, to be run by the current task.
+  /// Makes an audit, which the current task will run.
   ///
-  /// - Parameter isIgnored: Decides which objects and contexts may live on. If an object may live on, so may the
-  ///   contexts that it is attached to, and what these contexts own. Called while no lock is held, and while the object
-  ///   is alive.
+  /// - Parameter isIgnored: Decides whether an object or context may outlive the operation. If an object may, so may
+  ///   the contexts that it is attached to, and the objects that these contexts own. Called while no lock is held, and
+  ///   while the object is alive.
   package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
     self.isIgnored = isIgnored
     outer = Self.ofTask
@@ -94,9 +94,10 @@ package final class BindingAudit: Sendable {
   ///
   /// - Parameters:
   ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
-  ///   - holder: If the context was made for the audit, an object that is alive for as long as tasks hold the context.
-  ///     If the context outlives this object, the context is reported. Nil if the context existed before; then what the
-  ///     context already contains does not count, and what is in its tree at the end, or is owned there, may live on.
+  ///   - holder: If the context was made for the audit, an object that is alive as long as any task holds the context.
+  ///     If the context outlives this object, it is reported. Nil if the context existed before: then everything that
+  ///     it already contains does not count, and everything that is in its tree or owned there at the end may outlive
+  ///     the operation.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil,
@@ -107,7 +108,7 @@ package final class BindingAudit: Sendable {
     return try await Self.$ofTask.withValue(self) { try await operation() }
   }
 
-  /// The same for a synchronous operation.
+  /// Audits a synchronous operation; see the asynchronous form.
   package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil, operation: () throws -> Result
   ) rethrows -> Result {
@@ -143,11 +144,11 @@ package final class BindingAudit: Sendable {
 // MARK: - What happens. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// Whether any audit is running. While none is, this check is all that audits cost.
+  /// Whether any audit is running. While none is, this check is all that the library does for audits.
   @inline(__always)
   static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
 
-  /// Records that an object is being bound, or that a context now owns it.
+  /// Records that an object is being bound, or that a context has come to own it.
   @inline(__always)
   static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
@@ -180,7 +181,7 @@ extension BindingAudit {
       garbage.add(previous)
     }
     context.withNode { node in
-      // From now on, `node.context` returns this context. The notes about what is bound there next need that.
+      // This makes `node.context` return the context from now on, which is needed when something is bound there next.
       node.remember(context)
       update(object, at: node, &garbage) { subject in
         subject.attachment = attachment
@@ -189,7 +190,7 @@ extension BindingAudit {
     }
   }
 
-  /// Records that a context is made.
+  /// Records that a context has been made.
   @inline(never)
   static func noteMade(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.remember(context)
@@ -202,15 +203,14 @@ extension BindingAudit {
     for audit in unsafe all where audit.knows(context) { audit.update(context, &garbage) { $0.notePath(of: node) } }
   }
 
-  /// Updates what is known about an object, in each audit that has to record what the current task does at the given
-  /// node.
+  /// Updates the subject of an object, in each audit that has to record changes of the current task at the given node.
   private static func update(
     _ object: AnyObject, at node: Node, _ garbage: inout Garbage, _ change: (inout Subject) -> Void
   ) {
     let own = ofTask
     for audit in unsafe all {
-      // If two audits watch the same context at the same time, each in its own task, then only the current task's audit
-      // records this change.
+      // Two audits may watch the same context at the same time, each for its own task. Then only the current task's
+      // audit records this change.
       let isBeside = unsafe own?.root == audit.root
       if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) {
         audit.update(object, &garbage, change)
@@ -218,10 +218,10 @@ extension BindingAudit {
     }
   }
 
-  /// Whether this audit is the given one, or runs inside the given one.
+  /// Whether this audit is the given one or runs inside it.
   private func isPart(of other: BindingAudit) -> Bool { sequence(first: self, next: \.outer).contains { $0 === other } }
 
-  /// Whether a node is the watched one, or is below the watched one.
+  /// Whether a node is the watched one or is below it.
   private func watches(_ node: Node) -> Bool {
     unsafe root.map { node.andAncestors.contains($0) } ?? false
   }
@@ -230,14 +230,14 @@ extension BindingAudit {
 // MARK: - What is known. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// Whether an object is known.
+  /// Whether the audit has a subject for an object.
   ///
-  /// The weak reference that is stored under the object's address either refers to this object, or is dead. Reading it
-  /// makes a strong reference for a moment. That is not the last reference to the object, because the caller holds the
-  /// object.
+  /// A subject that is stored under the object's address is either this object's, or its weak reference is dead.
+  /// Reading that reference makes a strong reference for a moment, which is not the last one, because the caller holds
+  /// the object.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
-  /// Updates what is known about an object. If nothing is known about it yet, makes a subject for it.
+  /// Updates the subject of an object, after making it if there is none.
   private func update(_ object: AnyObject, _ garbage: inout Garbage, _ change: (inout Subject) -> Void) {
     let id = ObjectIdentifier(object)
     if !knows(object) {
@@ -254,7 +254,7 @@ extension BindingAudit {
     update(object, &garbage) { $0.wasThereBefore = true }
   }
 
-  /// Records all objects that are bound or owned at a node or below it before the operation begins.
+  /// Records all objects that are bound or owned at a node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
     for element in BreadthFirst(root) {
       element.node.treeLocked.bindings.forEachEntry { entry in
@@ -267,14 +267,14 @@ extension BindingAudit {
     }
   }
 
-  /// Removes the subjects that have died.
+  /// Removes the subjects whose objects have been released.
   private func sweep(_ garbage: inout Garbage) {
     unsafe subjects = subjects.filter { _, subject in
       guard let object = subject.object else {
         discard(subject, &garbage)
         return false
       }
-      // By now, this may be the last reference to the object, so it must not be released under the lock.
+      // This may have become the last reference to the object, so it must not be released under the lock.
       Schedule.reached(.loadedToLook)
       garbage.add(object, subject.reach)
       return true
@@ -282,14 +282,14 @@ extension BindingAudit {
     unsafe nextSweep = max(64, subjects.count * 2)
   }
 
-  /// Releases a dead subject's keys after the lock has been given back. If a reference to a key is the last one,
-  /// releasing it runs the `deinit` of the key's name.
+  /// Passes a dead subject's keys to the garbage. Releasing the last reference to a key runs the `deinit` of its name's
+  /// value, so it must not happen under the lock.
   private func discard(_ subject: Subject, _ garbage: inout Garbage) {
     for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
 
-  /// Marks objects as settled, because an audit inside this one has reported them or was told to ignore them. Do not
-  /// call this while holding a lock.
+  /// Marks objects as settled, after an audit inside this one has reported them or was told to ignore them. Do not call
+  /// this while holding a lock.
   func settle(_ objects: [AnyObject]) {
     Tree.change { _ in
       for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }
@@ -298,18 +298,18 @@ extension BindingAudit {
 }
 
 extension BindingAudit.Subject {
-  /// Records where a context is in its tree.
+  /// Records the path of a context in its tree.
   fileprivate mutating func notePath(of node: Node) {
     contextPath = node.fullPath
     reach = .anywhere
   }
 
-  /// Adds a note, unless one of the last few notes says the same. That way, an object that is bound again and
-  /// again is recorded only once.
+  /// Adds a note, unless one of the last few notes says the same. So an object that is bound again and again is
+  /// recorded only once.
   fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
     if wasThereBefore { return }
     let id = context.map { ObjectIdentifier($0) }
-    // `isContextAlive` reads a weak reference. That is safe here for the same reason as in `knows`.
+    // `isContextAlive` reads a weak reference. This is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
       id != nil && $0.contextID == id && $0.key === key && $0.isContextAlive
     }

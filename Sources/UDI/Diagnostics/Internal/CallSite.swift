@@ -1,8 +1,8 @@
-/// Where in the source a verb was called.
+/// The place in the source where a verb was called.
 @usableFromInline
 @safe
 package struct CallSite: Sendable {
-  // This points into the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
+  // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
 

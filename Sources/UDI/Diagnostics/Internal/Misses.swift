@@ -1,17 +1,17 @@
-/// What callers see if a lookup finds nothing: an error, or a report.
+/// The errors and reports of failed lookups.
 ///
-/// A lookup with `link` or `linkInLine` that finds nothing because nothing is registered is neither. It ends in
-/// `UDIContext.finish` or `UDIAttachment.finish`, or, with arguments, in `UDIContext.find`.
+/// There is one kind of miss that causes neither: a lookup with `link` or `linkInLine` for which nothing is registered.
+/// Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish` or, with arguments, in `UDIContext.find`.
 ///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
-/// reserve stack space for an explanation, even while a factory runs. On a thread with a small stack, factories that
+/// reserve stack space for an explanation, even while it runs a factory. On a thread with a small stack, factories that
 /// run inside one another need this space.
 extension UDIContext {
-  /// The maximum number of contexts that an error looks at, so that making the error takes only a moment, however large
+  /// How many contexts an error looks at. The limit makes sure that making the error takes only a moment, however large
   /// the tree is.
   private static var limit: Int { 1000 }
 
-  /// The error to throw if a lookup fails. A factory's own error is returned unchanged.
+  /// Returns the error to throw if a lookup has failed. A factory's own error is returned unchanged.
   @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
@@ -25,18 +25,18 @@ extension UDIContext {
     return UDILinkError(explanation: explanation)
   }
 
-  /// Reports why a lookup with a verb that does not throw got nothing from a provider. It is no misuse, and is not
-  /// reported, if nothing is registered at all or if a factory has returned nil.
+  /// Reports that a lookup with a verb that does not throw found a provider but got no instance from it. If nothing is
+  /// registered, or a factory has returned nil, this is not a misuse and is not reported.
   ///
-  /// - Parameter asker: The object that called the verb, if there was one.
+  /// - Parameter asker: The object that called the verb, if an object did.
   @inline(never)
   func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
-    // A watcher learns when it has been made.
+    // A watcher is notified when the instance has been made.
     case ProviderFailure.asynchronous where PerThread.resolution.read(\.isLooking): return
-    // `obtain` makes it, and looks up again.
+    // `obtain` makes the instance, and looks up again.
     case _ where error.needsObtain && PerThread.resolution.read(\.isObtaining): return
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
@@ -52,13 +52,13 @@ extension UDIContext {
 }
 
 extension UDIAttachment {
-  /// The error to throw for a lookup by this attachment's object. If the object is attached to nothing, the error can
-  /// name that as the cause.
+  /// Returns the error to throw for a failed lookup of this attachment's object. If the object is attached to no
+  /// context, this may be the cause that the error gives.
   @usableFromInline
   @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
-    // A longer chain means that a factory asked. Its lookup began in the factory's context, so the attachment is not
+    // If the chain is longer, a factory has asked. Its lookup began in the factory's context, so the attachment is not
     // the cause.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
@@ -67,7 +67,7 @@ extension UDIAttachment {
 }
 
 extension ProviderFailure {
-  /// The failure as a cause; nil if nothing is registered.
+  /// The failure as the cause in an explanation; nil if nothing is registered.
   fileprivate var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
@@ -86,14 +86,14 @@ extension ProviderFailure {
 }
 
 extension Error {
-  /// Whether the error says that a dependency needs itself in order to be made.
+  /// Whether the error says that making a dependency requires the dependency itself.
   var isCycle: Bool {
     if case .cycle? = self as? ProviderFailure { return true }
     if case .cycle? = (self as? UDILinkError)?.cause { return true }
     return false
   }
 
-  /// Whether the error says that something is missing that `obtain` would make.
+  /// Whether the error says that a dependency is missing that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }
     if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
@@ -102,7 +102,7 @@ extension Error {
 }
 
 extension Provider {
-  /// Reports that a provider made a value although its lifetime keeps instances weakly.
+  /// Reports that a provider has made a value, although its lifetime keeps instances weakly.
   final func reportWeakValue(_ instance: Instance) {
     UDIReporter.current.report(
       .valueHeldWeakly,

@@ -1,15 +1,15 @@
-/// The record of a binding that is gone.
+/// The record of a binding that has been removed.
 struct RemovedBinding {
-  /// Why the binding is gone: its object had died, or another `bind` replaced or withdrew the binding.
+  /// Why the binding was removed: its object had been released, or another `bind` replaced or withdrew the binding.
   let kind: UDIExplanation.Finding.Kind
-  /// The call that replaced or withdrew the binding; nil if its object had died.
+  /// The call that replaced or withdrew the binding; nil if its object had been released.
   let endedBy: CallSite?
-  /// When the binding was found dead, replaced or withdrawn. If the object took part in the tree, its death was noticed
-  /// at once, so this is the time of its death.
+  /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
+  /// was noticed at once, so this is the time of the release.
   let time: ContinuousClock.Instant
   let objectType: Any.Type?
-  /// The instance, which can still be alive if the binding was replaced or withdrawn. If this weak reference is read
-  /// under the tree lock, the strong reference that results must not be released under that lock.
+  /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
+  /// a strong one, which must not be released under the tree lock.
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: Reach
@@ -17,13 +17,13 @@ struct RemovedBinding {
   let site: CallSite
 }
 
-/// The records of the bindings that were removed most recently, in all trees, because their objects had died or because
-/// of another `bind`. Everything here runs under the tree lock.
+/// The records of the bindings, in all trees, that were removed most recently, because their objects had been released
+/// or because of another `bind`. Everything here is called under the tree lock.
 extension UDIRecording {
-  /// Guarded by the tree lock: the last records, by their numbers. `NodeExtras.removedBindings` says which context and
-  /// which key each of them belongs to.
+  /// Guarded by the tree lock: the latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers
+  /// for each context and key.
   @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
-  /// Guarded by the tree lock: the number of the last record. Numbers are never reused.
+  /// Guarded by the tree lock: the number of the latest record. Numbers are never reused.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
 
   /// The records under a key in one context, the latest first.
@@ -34,10 +34,10 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Records that a binding is being removed from its context, if the reason is that its object has died or that
-  /// another `bind` withdraws the binding.
+  /// Records that a binding is being removed from its context. This is recorded only if its object has been released,
+  /// or if another `bind` withdraws it.
   ///
-  /// - Parameter site: The call of that other `bind`, if there is one.
+  /// - Parameter site: The call of the other `bind`, if there is one.
   @inline(never)
   static func noteRemoval(of binding: Binding, withdrawnBy site: CallSite?, _ garbage: inout Garbage) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil) }
@@ -46,11 +46,11 @@ extension UDIRecording {
     if let site { add(binding, object, .withdrawn, site) }
   }
 
-  /// Updates the records when something is bound in a context, whether it replaces another binding or not.
+  /// Updates the records when an instance is bound in a context, whether it replaces another binding or not.
   ///
-  /// Two kinds of earlier records under the same key are dropped: those whose objects are dead, because only the new
-  /// binding counts now, and those of the instance that is being bound again. Records of other live objects are kept:
-  /// if the new binding is removed later, they explain what became of these objects.
+  /// This drops two kinds of earlier records under the same key: those whose objects have been released, because only
+  /// the new binding counts now, and those of the instance itself, which is bound again. Records of other live objects
+  /// are kept: if the new binding is removed later, they explain what became of these objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
@@ -62,8 +62,8 @@ extension UDIRecording {
       }
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
-    // Nothing is recorded if the same instance is bound again. Nor is anything recorded if the old instance has died,
-    // because the new instance may be at its address, and then looks like the same instance.
+    // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
+    // recorded either: the new instance may have got its address, and then cannot be told from it.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
@@ -85,7 +85,7 @@ extension UDIRecording {
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
     // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay
-    // for as long as the context lives.
+    // as long as the context exists.
     if extras.removedBindings.count > 2 * capacity {
       extras.removedBindings = extras.removedBindings.filter { _, numbers in
         numbers.contains { unsafe records[$0] != nil }

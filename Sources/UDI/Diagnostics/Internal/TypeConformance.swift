@@ -1,15 +1,15 @@
-/// Whether all values of one type are also values of another. This answers what a cast of a value would answer, but
-/// needs no value.
+/// Whether all values of one type are also values of another. The answer is the same as that of a cast, but no value is
+/// needed.
 ///
-/// This is for diagnosis only. It handles classes and protocols, including compositions. It returns false for all other
+/// This is only for diagnosis. It handles classes and protocols, including compositions. It returns false for all other
 /// types, and for protocols that the runtime cannot find by name: private protocols, and protocols with an argument for
 /// an associated type, such as `any Collection<Int>`.
 func isKind(_ made: Any.Type, of wanted: Any.Type) -> Bool {
   func inherits<Wanted>(from _: Wanted.Type) -> Bool { made is Wanted.Type }
   if wanted is AnyClass { return inherits(from: wanted) }
-  // In a generic context, `P.Type` would be the type of `(any P).self` itself. What is needed here is `any P.Type`.
-  // This type has a mangled name of its own: that of `any P`, followed by "Xp". (See "Types" in docs/ABI/Mangling.rst
-  // in the Swift repository.)
+  // In a generic context, `P.Type` would be the type of `(any P).self` itself, but the type that is needed here is `any
+  // P.Type`. This type's mangled name is that of `any P`, followed by "Xp" (see "Types" in docs/ABI/Mangling.rst in the
+  // Swift repository).
   guard let name = _mangledTypeName(wanted), let metatypes = _typeByName(name + "Xp") else { return false }
   func isOne<Metatype>(of _: Metatype.Type) -> Bool { made is Metatype }
   return isOne(of: metatypes)

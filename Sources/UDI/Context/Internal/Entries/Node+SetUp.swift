@@ -146,8 +146,8 @@ extension Node {
     guard place.depth == other.depth else { return place.depth < other.depth }
     var (left, right) = (place.node, other.node)
     if left == right { return false }
-    // Climbs until both nodes are children of the same parent. There is such a parent, because both are below the node
-    // where the lookup begins.
+    // Both nodes are on the same level. The loop climbs until they are children of the same parent. There is such a
+    // parent, because both are below the node where the lookup begins.
     while let leftParent = left.shared.parent, let rightParent = right.shared.parent, leftParent != rightParent {
       SetUp.countStep()
       (left, right) = (leftParent, rightParent)

@@ -56,8 +56,8 @@ extension InstanceKeeper {
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
-      // Nor is an instance made while the storage is being reset. But the storage may link during the reset; if this
-      // thread would then wait for itself, it does not wait.
+      // No instance is made while the storage is being reset, either: this thread waits for the end of the reset. The
+      // exception is a storage that links during its own reset: this thread would then wait for itself.
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
