@@ -110,7 +110,7 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// Does the same for an object.
+  /// Looks up on behalf of an object, and throws if there is no dependency.
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
     into memory: UnsafeMutableRawPointer
@@ -190,7 +190,7 @@ extension UDIContext {
 
   /// Looks up, after running the set-up blocks that have to run first, and records the lookup.
   ///
-  /// - Parameter asker: The object that looks up, if it is an object.
+  /// - Parameter asker: The object that looks up; nil if the caller is not an object.
   @inline(never)
   private func answerAfterSetUp(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,

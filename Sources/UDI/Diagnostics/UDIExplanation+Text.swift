@@ -7,7 +7,7 @@ extension UDIExplanation: CustomStringConvertible {
   /// The cause in one line. If the cause is uncertain because removed bindings were not recorded, the line says so.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
-  /// Who has looked up the dependency, in one line; nil if nobody is known.
+  /// The objects and providers that have looked up the dependency, in one line; nil if none is known.
   private var need: String? {
     if dependents.isEmpty { return nil }
     let shown = dependents.prefix(Self.namedDependents)
@@ -145,7 +145,7 @@ extension UDIExplanation {
 }
 
 extension UDIExplanation.Dependent: CustomStringConvertible {
-  /// The class of the object, or the provider, and where it is: `the provider of Shop.Store in "App"`.
+  /// The object's class or the provider's key, and its context. For example: `the provider of Shop.Store in "App"`.
   public var description: String {
     switch kind {
     case .object: path.isEmpty ? typeName : "\(typeName), attached to \(quoted(path))"

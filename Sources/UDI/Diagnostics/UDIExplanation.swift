@@ -152,16 +152,16 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let finding: Finding
   }
 
-  /// Who has looked up the dependency.
+  /// An object that has looked up the dependency, or a provider whose factory has looked it up.
   public struct Dependent: Sendable, Hashable, Codable {
-    /// Whether it is an object, or a provider whose factory looks up what it makes its instances of.
+    /// Whether the dependent is an object or a provider.
     public let kind: UDISnapshot.Dependent.Kind
     /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the name that the provider is registered under; nil if there is none.
     public let name: String?
-    /// The tags from the root to the context that the object is attached to, or that the provider is registered in.
-    /// Empty if the object is attached to nothing.
+    /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
+    /// registered in. Empty if the object is not attached.
     public let path: [String]
   }
 
@@ -200,10 +200,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public let isInFactory: Bool
-  /// Who has looked up what the lookup finds; or, if it finds nothing, who has looked up what is gone. Those who did so
-  /// first come first, and if there are many, only the first ones are listed. Empty in errors, and while
-  /// ``UDIRecording`` is off.
+  /// The objects and providers that have looked up the dependency that the lookup finds. If it finds nothing, those
+  /// that have looked up a dependency that is gone by now. The first one to do so comes first; if there are many, only
+  /// the first ones are listed. Empty in errors, and while ``UDIRecording`` is off.
   public let dependents: [Dependent]
-  /// The number of dependents, whether they are listed or not.
+  /// The number of all dependents, including those that are not listed.
   public let dependentCount: Int
 }

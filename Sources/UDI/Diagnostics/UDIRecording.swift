@@ -1,32 +1,32 @@
 import Synchronization
 
-/// Turns recording on and off: the recording of removed bindings, and of who needs what.
+/// Switches recording on and off. Recorded are removed bindings, who needs what, and how long factories take.
 ///
-/// From the records of removed bindings, a ``UDIExplanation`` can tell why a binding is no longer there. While recording
+/// A ``UDIExplanation`` uses the records of removed bindings to tell why a binding is no longer there. While recording
 /// is on, a short record is made of a binding in three cases: when its object has been released, when another instance
-/// is bound in its place, and when it is withdrawn because its instance is bound in another context. The record says
-/// what was bound, in which context and by which line; when the binding was removed; and which line replaced or withdrew
-/// it. If there are more than ``capacity``, the oldest are dropped.
+/// is bound in its place, and when it is withdrawn because its instance is bound in another context. The record
+/// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
+/// replaced or withdrew it. If there are more than ``capacity`` records, the oldest are dropped.
 ///
-/// While recording is on, it is also recorded who needs what, for ``UDISnapshot/uses`` and
-/// ``UDIExplanation/dependents``:
+/// The records of who needs what are for ``UDISnapshot/uses`` and ``UDIExplanation/dependents``. While recording is on,
+/// the library records
 ///
 /// - what a ``UDIObject`` finds with its verbs and properties, and
 /// - what a factory finds in the context that it is given, and what the `onCreate` of its registration finds there.
 ///
-/// This leaves out `linkAll`, `updates(of:)` and `linkWhenAvailable`, and an object's `obtain`. An object that was
-/// attached before recording was switched on is left out as long as nothing else is attached to its context or made for
-/// it. If there are more than ``capacityOfUses`` of these records, those of dependents and dependencies that are gone
-/// are dropped first, and then the oldest.
+/// Results of `linkAll`, `updates(of:)` and `linkWhenAvailable`, and of an object's `obtain`, are not recorded. An
+/// object that was attached before recording was switched on is left out until something else is attached to its
+/// context or made for it. If there are more than ``capacityOfUses`` records, those whose dependent or dependency is
+/// gone are dropped first, and then the oldest.
 ///
-/// Finally, it is measured while recording is on how long factories take: ``UDISnapshot/Provider/lastDuration``.
+/// While recording is on, the library also measures how long factories take, for ``UDISnapshot/Provider/lastDuration``.
 ///
 /// Records keep no object and no context alive.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. Where it is off, a lookup does
-/// not take a single instruction more. Where it is on, a `bind` takes a little longer. Making an instance and looking
-/// something up takes up to twice as long, but lookups from contexts to which no object was attached, and for which
-/// nothing was made, take as long as before.
+/// Recording is on by default in debug builds of the library, and off in release builds. While it is off, a lookup does
+/// not take a single instruction more. While it is on, a `bind` takes a little longer. Making an instance and looking
+/// something up take up to twice as long, except that lookups from contexts to which no object was attached, and for
+/// which nothing was made, take as long as before.
 public enum UDIRecording {
   #if DEBUG
     private static let flag = Atomic<Bool>(true)

@@ -59,8 +59,8 @@ public struct UDIReporter: Sendable {
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)
 
-  /// Whether such a reporter was made, or recording was ever on. If neither, an object that is attached to nothing
-  /// looks up like any other.
+  /// Whether such a reporter was made, or recording was ever on. If neither, no extra work is done when an object that
+  /// is not attached looks something up.
   #if DEBUG
     static let unattachedUseMatters = Atomic<Bool>(true)
   #else

@@ -25,9 +25,9 @@ extension UDISnapshot: CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"): contexts as boxes, bindings as
-  /// rounded boxes on dotted lines, providers as slanted boxes, overrides as double boxes. Thick arrows lead from what
-  /// needs a dependency to the dependency (``uses``), if both are shown.
+  /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"). Contexts are boxes, bindings are
+  /// rounded boxes on dotted lines, providers are slanted boxes, and overrides are double boxes. Thick arrows lead from
+  /// objects and providers to the dependencies that they need (``uses``), if both are shown.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
@@ -66,7 +66,8 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The arrows from dependents to dependencies. A dependent that is neither bound nor made gets a box of its own.
+  /// Returns the arrows from dependents to dependencies. An object that has looked something up and is not shown
+  /// otherwise gets a box of its own.
   ///
   /// - Parameters:
   ///   - shown: The names of the boxes of bindings and providers.
@@ -119,7 +120,7 @@ extension UDISnapshot {
     let text: String
     let context: Int
     let level: Int
-    /// The binding or the provider that the line is about.
+    /// The binding, provider or override that the line describes; nil for other lines.
     var entry: Entry?
 
     init(_ kind: LineKind, _ text: String, _ context: Int, _ level: Int, _ entry: Entry? = nil) {

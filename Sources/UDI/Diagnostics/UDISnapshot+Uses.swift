@@ -1,11 +1,11 @@
-/// Who needs what, as far as it was recorded.
+/// Which object or provider needs which dependencies, as far as that was recorded.
 ///
-/// While ``UDIRecording`` is on, the library records which dependencies an object has looked up with its verbs and
-/// properties, and which ones a factory has looked up in the context that it was given.
+/// While ``UDIRecording`` is on, the library records the dependencies that an object has looked up with its verbs and
+/// properties, and those that a factory has looked up in the context that it was given.
 extension UDISnapshot {
-  /// A binding, a provider or an override of the snapshot.
+  /// Refers to a binding, provider or override of the snapshot.
   public struct Entry: Sendable, Hashable, Codable {
-    /// What the entry is.
+    /// The kinds of entries.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// One of ``UDISnapshot/Context/bindings``.
       case binding
@@ -15,18 +15,17 @@ extension UDISnapshot {
       case override
     }
 
-    /// What it is.
+    /// Whether this is a binding, a provider or an override.
     public let kind: Kind
-    /// The index of its context in ``UDISnapshot/contexts``.
+    /// The index of the entry's context in ``UDISnapshot/contexts``.
     public let context: Int
-    /// Its index among the bindings, the providers or the overrides of that context.
+    /// The entry's index among the bindings, the providers or the overrides of that context.
     public let index: Int
   }
 
-  /// Something that has looked up dependencies: an object, or a provider whose factory looks up what it makes its
-  /// instances of.
+  /// An object that has looked up dependencies, or a provider whose factory has looked up dependencies.
   public struct Dependent: Sendable, Hashable, Codable {
-    /// What the dependent is.
+    /// The kinds of dependents.
     public enum Kind: String, Sendable, Hashable, Codable {
       /// An object that takes part in the tree.
       case object
@@ -34,23 +33,23 @@ extension UDISnapshot {
       case provider
     }
 
-    /// Whether it is an object or a provider.
+    /// Whether the dependent is an object or a provider.
     public let kind: Kind
     /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the name that the provider is registered under; nil if there is none.
     public let name: String?
-    /// The tags from the root to the context that the object is attached to, or that the provider is registered in.
-    /// Empty if the object is attached to nothing.
+    /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
+    /// registered in. Empty if the object is not attached.
     public let path: [String]
     /// The index of that context in ``UDISnapshot/contexts``; nil if it is not part of the snapshot.
     public let context: Int?
-    /// Where the dependent itself is in the snapshot: the provider; or, for an object, its bindings, and the providers
-    /// that keep it. Empty if it is not there.
+    /// The entries that are the dependent itself: the provider, or, for an object, its bindings and the providers that
+    /// keep it. Empty if the snapshot does not contain any.
     public let entries: [Entry]
   }
 
-  /// That a dependent has looked up a dependency.
+  /// The record that a dependent has looked up a dependency.
   public struct Use: Sendable, Hashable, Codable {
     /// The index of the dependent in ``UDISnapshot/dependents``.
     public let dependent: Int
@@ -58,10 +57,10 @@ extension UDISnapshot {
     public let typeName: String
     /// The description of the name that was looked up; nil if there was none.
     public let name: String?
-    /// What the lookup found; nil if it is not part of the snapshot.
+    /// The entry that the lookup found; nil if it is not part of the snapshot.
     public let entry: Entry?
-    /// The tags from the root to the context that has what was found; nil if it is gone, and the dependent has not
-    /// looked the dependency up again.
+    /// The tags of the contexts from the root to the one that contains the found entry; nil if the entry has been
+    /// removed, and the dependent has not looked up another one since.
     public let path: [String]?
   }
 }
@@ -73,7 +72,7 @@ extension UDISnapshot.Dependent: CustomStringConvertible {
 
 // MARK: - Under the tree lock
 
-/// The uses that concern some contexts, as they are seen under the tree lock.
+/// The recorded lookups that concern some contexts, as seen under the tree lock.
 struct UseSightings {
   struct Dependent {
     let sighting: DependentSighting
@@ -92,9 +91,9 @@ struct UseSightings {
   private(set) var dependents: [Dependent] = []
   private(set) var uses: [Use] = []
 
-  /// Collects the uses whose dependent or dependency is in one of the given contexts.
+  /// Collects the recorded lookups whose dependent or dependency belongs to one of the given contexts.
   ///
-  /// - Parameter contexts: What each context has, in the order of the snapshot.
+  /// - Parameter contexts: The contents of the contexts, in the order of the snapshot.
   init(_ contexts: [ContextSighting], _ garbage: inout Garbage) {
     let records = UDIRecording.allUses
     if records.isEmpty { return }
@@ -115,7 +114,7 @@ struct UseSightings {
     }
 
     var known: [ObjectIdentifier: Int] = [:]
-    // What is gone is listed only if the dependent has not looked it up again.
+    // A removed dependency is listed only if the dependent has not looked up another one under the same key since.
     var live: Set<[UInt64]> = []
     var gone: [[UInt64]: Use] = [:]
     for record in records {

@@ -49,7 +49,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let className: String?
     /// The message of the factory's last failure; nil if the factory has made something since, or has never failed.
     public let lastFailure: String?
-    /// How long the factory took to make the latest instance; nil if it has made none while ``UDIRecording`` was on.
+    /// How long the factory took to make its latest instance while ``UDIRecording`` was on; nil if it has made none
+    /// since then.
     public let lastDuration: Duration?
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String
@@ -87,10 +88,10 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
 
   /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
-  /// What has looked up the dependencies in ``uses``. Empty while ``UDIRecording`` is off.
+  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while ``UDIRecording`` is off.
   public let dependents: [Dependent]
-  /// Who needs what: the recorded lookups whose dependent or dependency belongs to these contexts, the oldest first;
-  /// then those whose dependency is gone. Empty while ``UDIRecording`` is off.
+  /// The recorded lookups whose dependent or dependency belongs to these contexts, the oldest first, and then those
+  /// whose dependency is gone. Empty while ``UDIRecording`` is off.
   public let uses: [Use]
 }
 

@@ -161,7 +161,7 @@ extension UDIAttachment {
   }
 
   /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
-  /// recording is on, has the lookup recorded.
+  /// recording is on, marks the app context, so that the lookup is recorded.
   private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
     guard UDIReporter.unattachedUseMatters.load(ordering: .relaxed) else { return }
     if UDIRecording.isOn { AppContext.recordLookups() }

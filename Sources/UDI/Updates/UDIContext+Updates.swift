@@ -1,24 +1,26 @@
-/// Verbs that follow the answer of a lookup, or wait for it. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs that follow the result of a lookup, or wait for a dependency. Each has two overloads, see
+/// `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Returns a sequence of what a lookup that begins in this context finds, now and after each change.
+  /// Returns a sequence of the results of a lookup that begins in this context: the present result, and a new one after
+  /// each change.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: A sequence that does not keep this context alive.
-  /// - Complexity: A change costs as much as without consumers, plus O(1) for each consumer whose lookup the change
-  ///   could affect. A consumer is entered at each context above that its lookup may reach. It is entered anew after
-  ///   each change that it is notified of, which costs O(levels).
+  /// - Complexity: A change costs O(1) more for each consumer whose lookup it could affect. A consumer is entered at
+  ///   each context above that its lookup may reach. This is repeated after each change that the consumer is notified
+  ///   of, and costs O(levels).
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(context: self, name: name, search: search)
   }
 
-  /// Waits until a lookup that begins in this context finds something: now, or when something is bound or registered.
-  /// The context stays alive while the call waits. If a provider's factory has failed, the provider is asked again when
-  /// something changes under the key.
+  /// Waits until a lookup that begins in this context finds a dependency, which may be the case at once. The context
+  /// stays alive while the call waits. If a provider's factory has failed, the provider is asked again when something
+  /// changes under the key.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -60,7 +62,7 @@ extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) async throws -> Dependency {
-    // If this fails, the consumer looks up again and reports why.
+    // If this fails, the consumer looks up again and reports the error.
     if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
     let consumer = Consumer<Dependency>(self, name, reach, search)
     while let next = await consumer.next() { if let found = next { return found } }

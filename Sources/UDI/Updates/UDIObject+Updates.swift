@@ -1,8 +1,9 @@
-/// Verbs that follow the answer of a lookup, or wait for it, on behalf of an object. The lookup begins in the object's
-/// effective context. Each verb has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs that follow the result of a lookup, or wait for a dependency, on behalf of an object. The lookup begins in the
+/// object's effective context. Each verb has two overloads, see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Returns a sequence of what a lookup that begins in the object's effective context finds, now and after each
-  /// change. If the object is attached to another context later, the sequence stays with the first one.
+  /// Returns a sequence of the results of a lookup that begins in the object's effective context: the present result,
+  /// and a new one after each change. If the object is attached to another context later, the sequence stays with the
+  /// first one.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -18,8 +19,8 @@ extension UDIObject {
     UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
-  /// Waits until a lookup that begins in the object's effective context finds something. If the object is attached to
-  /// another context meanwhile, the call stays with the first one.
+  /// Waits until a lookup that begins in the object's effective context finds a dependency. If the object is attached
+  /// to another context meanwhile, the call stays with the first one.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

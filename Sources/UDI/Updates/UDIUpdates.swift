@@ -1,4 +1,5 @@
-/// What a lookup finds, now and after each change: the dependency, or nil while there is none.
+/// A sequence of the results of a lookup, now and after each change. Each element is the dependency, or nil while there
+/// is none.
 ///
 /// ```swift
 /// for await player in context.updates(of: (any Player).self) {
@@ -7,23 +8,23 @@
 /// ```
 ///
 /// The first element is available at once. After that, there is a new element whenever the lookup would find something
-/// else: because something was bound, withdrawn or registered, because an object died, or because contexts moved. (The
-/// death of an object that is not a ``UDIObject`` is noticed when its binding is next touched.) A consumer that was
-/// busy gets only the latest state, not the states before it.
+/// else: because something was bound, withdrawn or registered, because an object was released, or because contexts
+/// moved. (The release of an object that is not a ``UDIObject`` is noticed only when its binding is next touched.) A
+/// consumer that was busy gets only the latest state.
 ///
 /// The sequence ends when the task is cancelled, or when the context is gone or closed. Neither the sequence nor its
 /// iterator keeps the context or the found dependency alive.
 ///
-/// Values cannot be told apart. So a value that a factory makes counts as new each time a change causes another lookup.
+/// Values cannot be compared. So a value that a factory makes counts as new each time a change causes another lookup.
 ///
-/// What a consumer's own lookup does is not counted as a change. For example, a provider makes an instance for the
-/// consumer, the instance binds itself, and the instance dies when the consumer drops it. Because of that, the provider
-/// is not asked again, neither for this consumer nor for another one. While such an instance lives, other consumers
-/// receive it.
+/// Changes that a consumer's own lookup makes do not count. For example, a provider makes an instance for the consumer,
+/// the instance binds itself, and it is released as soon as the consumer drops it. This does not cause the provider to
+/// be asked again, neither for this consumer nor for another. While such an instance is alive, other consumers receive
+/// it.
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
-  /// Weak, so that a sequence that somebody stores does not keep the context alive.
+  /// The reference is weak, so that a stored sequence does not keep the context alive.
   weak let context: UDIContext?
   let name: UDIName?
   let search: UDISearch?
@@ -49,8 +50,8 @@ extension UDIUpdates: AsyncSequence {
   }
 }
 
-/// ``UDIUpdates`` for a dependency that is not `Sendable`. The only difference is that this sequence is iterated over
-/// on the main actor.
+/// The same as ``UDIUpdates``, but for a dependency that is not `Sendable`. This sequence is iterated over on the main
+/// actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
   weak let context: UDIContext?
   let name: UDIName?

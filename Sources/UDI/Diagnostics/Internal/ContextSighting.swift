@@ -1,8 +1,9 @@
-/// What a context has, as it is seen under the tree lock.
+/// The contents of a context as seen under the tree lock, from which a snapshot is made after the lock has been
+/// released.
 struct ContextSighting {
   let node: Node
   let tag: String
-  /// The index of the parent among the contexts that were seen.
+  /// The index of the parent among the contexts of the snapshot; nil for the first one.
   let parent: Int?
   let isScope: Bool
   let search: UDISearch

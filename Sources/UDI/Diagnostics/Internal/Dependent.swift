@@ -1,26 +1,26 @@
-/// Who looks something up, for the record of who needs what.
+/// The object or provider that looks something up, for the record of who needs what.
 enum Dependent {
-  /// An object that uses one of its verbs or properties.
+  /// An object that looks up with one of its verbs or property wrappers.
   case object(UDIAttachment, Any.Type)
   /// A provider whose factory is running.
   case provider(Provider)
 }
 
 extension UDIContext {
-  /// Who is looking something up in this context. Nil if that is unknown, or if recording is off. Do not call this under
-  /// a lock.
+  /// Returns the object or provider that is looking something up in this context. Do not call this under a lock.
   ///
-  /// - Parameter asker: The object whose verb or property it is, if there is one.
+  /// - Parameter asker: The object, if an object is known to look up.
+  /// - Returns: Nil if nobody is known to look up, or if recording is off.
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
     guard UDIRecording.isOn else {
-      // Recording was turned off, so lookups from here may take the fast path again.
+      // Recording was turned off, so lookups that begin here may take the fast path again.
       change { node, _ in node.stopRecordingLookups() }
       return nil
     }
     if let asker {
-      // The conformance may be isolated to an actor, which the cast of a reference does not check. It need not: the
-      // object looks up where its conformance may be used.
+      // The conformance may be isolated to an actor. This cast does not check that, and need not: the object is just
+      // looking up, so its conformance may be used here.
       return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
     }
     PerThread.prepare()
@@ -28,7 +28,7 @@ extension UDIContext {
     return AsyncCall.currentProvider.map { .provider($0) }
   }
 
-  /// Has lookups that begin here take the way on which they are recorded.
+  /// Marks this context, so that lookups that begin here are recorded.
   func recordLookups() {
     if withNode({ node in node.lock.withLock { node.shared.pendingSetUps.contains(.recorded) } }) { return }
     change { node, _ in node.recordLookups() }
@@ -38,7 +38,7 @@ extension UDIContext {
 // MARK: - Under the tree lock
 
 extension Node {
-  /// Has lookups that begin here take the way on which they are recorded.
+  /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
   func recordLookups() {
     if shared.pendingSetUps.contains(.recorded) || treeLocked.state == .closed { return }
     lock.withLock { _ = shared.pendingSetUps.insert(.recorded) }

@@ -1,19 +1,19 @@
-/// A dependent that has looked something up, as it is seen under the tree lock.
+/// An object or provider that has looked something up (a dependent), as seen under the tree lock.
 struct DependentSighting {
-  /// Distinguishes it from the others that are alive.
+  /// Identifies the dependent among all that are alive.
   let id: ObjectIdentifier
   /// The class of the object; nil for a provider.
   let objectType: Any.Type?
   /// The key of the provider; nil for an object.
   let key: KeyIdentity?
-  /// The node of the context that the object is attached to, or that the provider is registered in. It may be used only
-  /// under the same section of the tree lock.
+  /// The node of the context that the object is attached to or that the provider is registered in. Use it only before
+  /// the tree lock is released.
   let node: Node?
   let path: [String]
   /// The address of the object; nil for a provider.
   let object: UInt?
 
-  /// - Returns: Nil if the dependent is gone.
+  /// - Returns: Nil if the object has been released or the provider has been removed.
   init?(of use: RecordedUse, _ garbage: inout Garbage) {
     objectType = use.objectType
     if objectType != nil {
@@ -35,13 +35,13 @@ struct DependentSighting {
 
   var kind: UDISnapshot.Dependent.Kind { key == nil ? .object : .provider }
   var typeName: String { key?.type.text ?? objectType.map { TypeIdentity.of($0).text } ?? "" }
-  /// The description of the provider's name, which is user code.
+  /// The description of the provider's name. User code makes this description.
   var name: String? { key?.name?.description }
 }
 
-/// Who has looked up a dependency, as it is seen under the tree lock.
+/// The objects and providers that have looked up one dependency, as seen under the tree lock.
 struct DependentsOfOne {
-  /// The first of them, in the order in which they looked it up.
+  /// The first dependents that looked the dependency up, in this order; at most `limit`.
   private(set) var dependents: [DependentSighting] = []
   private(set) var count = 0
 
@@ -51,8 +51,9 @@ struct DependentsOfOne {
   init() {}
 
   /// - Parameters:
-  ///   - entry: What a lookup finds now. If it finds nothing, those count whose dependency under the key is gone.
-  ///   - root: The root of the tree.
+  ///   - entry: The entry that a lookup finds now. If it is nil, all dependents count that found an entry under the key
+  ///     that is gone by now.
+  ///   - root: The root of the tree. If `entry` is nil, only dependents in this tree count.
   init(on entry: Entry?, _ key: KeyIdentity, in root: Node, _ garbage: inout Garbage) {
     let registered = entry?.registeredEntry
     if let registered { garbage.add(registered) }

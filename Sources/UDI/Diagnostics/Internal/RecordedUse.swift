@@ -1,16 +1,16 @@
-/// The record of a dependency that somebody looked up. It keeps neither the one nor the other alive.
+/// The record that an object or a factory has looked up a dependency. It keeps neither of them alive.
 struct RecordedUse {
-  /// The object that looked the dependency up, and its class; nil if a factory did.
+  /// The attachment and the class of the object that looked up; nil if a factory did.
   private(set) weak var attachment: UDIAttachment?
   let objectType: Any.Type?
-  /// The provider whose factory looked the dependency up; nil if an object did.
+  /// The provider whose factory looked up; nil if an object did.
   private(set) weak var provider: Provider?
   /// The type that was looked up.
   let type: TypeIdentity
   /// The description of the name that was looked up, if there was one.
   fileprivate(set) var name: String?
   let keyID: UInt64
-  /// The binding, the provider or the override that was found. It might have left its context since.
+  /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
 
   fileprivate init(_ dependent: Dependent, _ entry: Entry) {
@@ -24,10 +24,10 @@ struct RecordedUse {
   }
 }
 
-/// The records of who needs what. Everything here runs under the tree lock.
+/// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
-  /// What distinguishes records. Of what an object looks up under one key, only the latest counts. A factory runs for
-  /// several contexts, so everything that it finds counts.
+  /// Identifies a record. For an object, only its latest result under a key is recorded. A factory runs for several
+  /// contexts, so each of its results is recorded.
   fileprivate struct UseID: Hashable {
     /// The provider's id, or the address of the object's attachment.
     private let dependent: UInt
@@ -46,19 +46,19 @@ extension UDIRecording {
     }
   }
 
-  /// Guarded by the tree lock: the records by their numbers, which rise.
+  /// Guarded by the tree lock: the records by their numbers. A later record has a higher number.
   @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [Int: (id: UseID, use: RecordedUse)] = [:]
-  /// Guarded by the tree lock: the numbers of the records.
+  /// Guarded by the tree lock: the number of each record.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbers: [UseID: Int] = [:]
-  /// Guarded by the tree lock: the numbers of the records about what was found under a key, by the keys' ids.
+  /// Guarded by the tree lock: for the id of each key, the numbers of the records of lookups under that key.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbersOfKeys: [UInt64: Set<Int>] = [:]
-  /// Guarded by the tree lock: the number of the last record.
+  /// Guarded by the tree lock: the number of the latest record.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
 
   /// All records, the oldest first.
   static var allUses: [RecordedUse] { unsafe uses.sorted { $0.key < $1.key }.map(\.value.use) }
 
-  /// The records about what was found under a key, the oldest first.
+  /// The records of lookups under a key, the oldest first.
   static func uses(of key: UInt64) -> [RecordedUse] {
     unsafe (useNumbersOfKeys[key] ?? []).sorted().compactMap { unsafe uses[$0]?.use }
   }
@@ -76,16 +76,17 @@ extension UDIRecording {
     if unsafe useNumbersOfKeys[id.key]?.isEmpty == true { unsafe useNumbersOfKeys[id.key] = nil }
   }
 
-  /// Records that an entry was found.
+  /// Records that a dependent has found an entry.
   static func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
-    // `isOn` is checked again under the lock, so that nothing is recorded after the records have been removed.
+    // `isOn` is checked again under the lock, because recording may have been switched off and the records may have
+    // been removed since the caller checked it.
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
     let id = UseID(dependent, entry)
     if let number = unsafe useNumbers[id], let present = unsafe uses[number]?.use {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }
-      // A record of somebody who is dead by now might have the same id.
+      // The record might be that of a released object or removed provider, whose address or id has been used again.
       if presentEntry === entry, present.attachment != nil || present.provider != nil { return }
       removeUse(number)
     } else if unsafe uses.count >= capacityOfUses {
@@ -98,7 +99,8 @@ extension UDIRecording {
     if let name = entry.name { garbage.add(UsedName(unsafe lastUse, name)) }
   }
 
-  /// Drops records until a quarter is free: first those of dependents or dependencies that are gone, then the oldest.
+  /// Drops records until a quarter of the capacity is free: first records whose dependent or dependency is gone, then
+  /// the oldest.
   private static func dropUses(_ garbage: inout Garbage) {
     for number in unsafe uses.filter({ $0.value.use.isStale(&garbage) }).keys { removeUse(number) }
     let excess = unsafe uses.count - capacityOfUses * 3 / 4
@@ -118,8 +120,8 @@ extension RecordedUse {
 }
 
 extension Entry {
-  /// What was registered: the entry itself, or the provider if this is an instance that a provider keeps. Nil if the
-  /// entry has left its context.
+  /// The entry that user code registered: this entry itself, or its provider if the entry is an instance that a
+  /// provider keeps. Nil if this entry has been removed from its context.
   var registeredEntry: Entry? {
     if node == nil { return nil }
     guard let made = self as? InstanceEntry, !(made is Substitute) else { return self }
@@ -127,8 +129,8 @@ extension Entry {
   }
 }
 
-/// Describes the name in a new record. The description is user code, so this happens when the change's garbage is
-/// released.
+/// Adds the description of a name to a new record. User code makes this description, so this happens when the change's
+/// garbage is released and no lock is held.
 private final class UsedName {
   private let number: Int
   private let name: UDIName

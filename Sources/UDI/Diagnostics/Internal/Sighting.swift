@@ -1,30 +1,29 @@
-/// Something that a context has, or had, as it is seen under the tree lock. Explanations and snapshots are made from
-/// sightings after the lock has been given back, because that runs user code: the descriptions of names.
+/// A binding, provider or override that a context has or had, as seen under the tree lock. Explanations and snapshots
+/// are made from sightings after the lock has been released, because names are described by user code.
 struct Sighting {
   let kind: UDIExplanation.Finding.Kind
-  /// The binding, the provider or the override. For a removed binding, this is unknown.
+  /// The identity of the binding, provider or override; nil for a removed binding.
   let entry: ObjectIdentifier?
   let key: KeyIdentity
   let site: CallSite
-  /// Where the dependency may be used. Irrelevant if the dependency is dead.
+  /// Where the dependency may be used. This does not matter if the object has been released.
   let reach: Reach
   /// The class of the object, or the type of the value.
   let instanceType: Any.Type?
-  /// The object, if it is alive. It is kept alive by the garbage that the initialiser received.
+  /// The object, if it is alive. The garbage that the initialiser received keeps it alive.
   let object: Unretained<AnyObject>?
-  /// The provider, if this is a sighting of a provider or of an instance that it keeps. `failure` says how the
-  /// provider's factory failed the last time.
+  /// The provider, if this is a sighting of a provider or of an instance that a provider keeps.
   private(set) var provider: Provider?
   private(set) var failure: FactoryFailure?
   private(set) var lastDuration: Duration?
-  /// When the binding was found dead, replaced or withdrawn, if there is a record of it. `endedBy` is the call that
+  /// The time when the binding was found dead, replaced or withdrawn, if that was recorded. `endedBy` is the call that
   /// replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
   private(set) var endedBy: CallSite?
 
   /// - Parameters:
   ///   - instance: The instance, if it is alive.
-  ///   - otherType: The type to record if there is no live object: that of a value, or of an object that has died.
+  ///   - otherType: The type to use if there is no live object: the type of the value or of the released object.
   private init(
     _ kind: UDIExplanation.Finding.Kind, _ entry: Entry, _ instance: AnyObject?, isBox: Bool = false,
     _ otherType: Any.Type?, _ garbage: inout Garbage
@@ -72,7 +71,7 @@ struct Sighting {
     endedBy = record.endedBy
   }
 
-  /// Returns an object, and makes the garbage keep it alive.
+  /// Returns an object after making the garbage keep it alive.
   private static func held(_ object: AnyObject?, _ reach: Reach, _ garbage: inout Garbage) -> AnyObject? {
     guard let object else { return nil }
     Schedule.reached(.loadedToLook)
@@ -87,7 +86,7 @@ struct Sighting {
 
   var className: String? { instanceType.map { "\($0)" } }
 
-  /// Whether the object is of a type. If there is no object, whether the provider makes objects of that type.
+  /// Whether the object is of a type, or, if there is no object, whether the provider makes objects of that type.
   func isKind(of type: Any.Type) -> Bool {
     if let object { return isInstance(type, object.object) }
     return provider.map { UDI.isKind($0.madeType, of: type) } ?? false

@@ -1,6 +1,6 @@
-/// Decides the cause of an explanation. Do not call anything here while holding a lock.
+/// Finds the cause for an explanation. Do not call anything here while holding a lock.
 extension Survey {
-  /// Makes the explanation of what was seen, with the given cause.
+  /// Makes an explanation from the survey, with the given cause.
   func explanation(_ cause: UDIExplanation.Cause) -> UDIExplanation {
     UDIExplanation(
       typeName: key.type.text, name: key.name?.description, contextPath: start, search: search, cause: cause,
@@ -11,7 +11,7 @@ extension Survey {
       dependents: dependents.dependents.map { .init($0) }, dependentCount: dependents.count)
   }
 
-  /// Decides why the lookup finds something, or why it finds nothing.
+  /// Finds out why the lookup finds something, or why it finds nothing.
   ///
   /// - Parameters:
   ///   - reach: Where the caller may use the dependency.
@@ -40,15 +40,15 @@ extension Survey {
     return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
-  /// Of the bindings that are gone from a context, the one that explains why there is no answer. This is the binding
-  /// that was removed last, unless its object has died and the object of an earlier, replaced binding is still alive.
-  /// Then it is that earlier binding, because its object is missing only because it was replaced.
+  /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually this is the one that
+  /// was removed last. But if its object has been released while the object of an earlier, replaced binding is still
+  /// alive, it is the earlier one: that object would be found if it had not been replaced.
   private func decisive(_ gone: [Sighting]) -> Sighting? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last
   }
 
-  /// What would prevent a provider from making an instance, as far as that can be known in advance.
+  /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
   private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
     guard let provider = place.sighting.provider else { return nil }
     let wanted = provider.argumentTypes

@@ -1,14 +1,14 @@
-/// What a lookup comes across in the places where it looks. A survey is made under the tree lock. The cause is decided
-/// later, without the lock, because that runs user code: the descriptions of names, and casts of objects.
+/// The contexts that a lookup visits, and the entries that it comes across there. A survey is made under the tree lock.
+/// The cause is found later, without the lock, because that runs user code: names are described and objects are cast.
 struct Survey {
   /// A sighting, and the path of the context where it was made.
   typealias Place = (path: [String], sighting: Sighting)
 
   let key: KeyIdentity
   let search: UDISearch
-  /// The path of the context where the lookup begins; empty if nothing was looked at.
+  /// The path of the context where the lookup begins; empty if the survey visits no context.
   private(set) var start: [String] = []
-  /// Whether the lookup goes up because it begins in a context that was given to a factory that is running.
+  /// Whether the lookup goes upwards because it begins in a context that was given to a running factory.
   private(set) var isInFactory = false
   /// Whether the lookup begins in a branch that has been taken out of a tree.
   private(set) var isRemoved = false
@@ -16,26 +16,27 @@ struct Survey {
   private(set) var isClosed = false
   /// The contexts to list, in search order.
   private(set) var contexts: [(path: [String], sightings: [Sighting])] = []
-  /// The number of contexts that are not listed because they had nothing.
+  /// The number of contexts that are not listed because they have nothing relevant.
   private(set) var emptyCount = 0
-  /// The number of contexts that had something, but are not listed because there are too many.
+  /// The number of contexts that have something relevant, but are not listed because there are too many.
   private(set) var omittedCount = 0
   private(set) var isAbridged = false
   private(set) var answer: Place?
   private(set) var equallyNear: [Place] = []
   private(set) var equallyNearCount = 0
   private(set) var outside: Place?
-  /// The path of the scope that `outside` is in, if the lookup does not find `outside` because of that scope.
+  /// The path of the scope that contains `outside`, if the lookup finds nothing because it does not look into this
+  /// scope.
   private(set) var scopePath: [String]?
-  /// What is registered under other types. One of these dependencies might be of the requested type.
+  /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Place] = []
-  /// Who has looked up the dependency.
+  /// The objects and providers that have looked up the dependency.
   private(set) var dependents = DependentsOfOne()
-  /// Keeps alive what was looked at. By now, these may be the last references to it.
+  /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
-  /// The maximum number of contexts that are listed even if they have nothing, to show the order of the search. Also
-  /// the maximum number of equally near places that are listed.
+  /// The maximum number of contexts that are listed even if they have nothing relevant, in order to show the order of
+  /// the search. Also the maximum number of equally near places that are listed.
   private static var shownInOrder: Int { 12 }
   /// The maximum number of contexts that are listed.
   private static var enough: Int { 100 }
@@ -44,16 +45,16 @@ struct Survey {
   /// The maximum number of records of removed bindings that are listed for one context.
   private static var enoughRecords: Int { 3 }
 
-  /// Makes a survey that looks at nothing.
+  /// Makes a survey that visits no context.
   init(_ key: KeyIdentity, _ search: UDISearch) {
     self.key = key
     self.search = search
   }
 
-  /// Looks at the contexts that a lookup visits, up to its answer, and at places that are as near as the answer. If
+  /// Visits the contexts that a lookup visits, up to its answer, and the places that are as near as the answer. If
   /// there is no answer, looks for the nearest place that has the dependency. Call this under the tree lock.
   ///
-  /// - Parameter limit: The maximum number of contexts to look at.
+  /// - Parameter limit: The maximum number of contexts to visit.
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
     self.init(key, first.direction(of: search))
     start = first.fullPath
@@ -72,17 +73,17 @@ struct Survey {
     lookOutside(from: first, limit: limit)
   }
 
-  /// Releases what was looked at. Do not call this while holding a lock.
+  /// Releases the objects in the survey. Do not call this while holding a lock.
   mutating func release() { garbage.release() }
 
-  /// Notes who has looked up what the survey has found. Under the tree lock.
+  /// Adds the objects and providers that have looked up the dependency. Call this under the tree lock.
   mutating func noteDependents(of key: KeyIdentity, from first: Node, _ garbage: inout Garbage) {
     let entry = first.nearestEntry(key.id, search)?.object
     if let entry { garbage.add(entry) }
     dependents = DependentsOfOne(on: entry, key, in: first.root, &garbage)
   }
 
-  /// Looks at a node and all nodes below it, level by level. Stops at the end of the level that has the answer.
+  /// Visits a node and all nodes below it, level by level. Stops at the end of the level on which the answer was found.
   private mutating func lookBelow(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
@@ -95,7 +96,7 @@ struct Survey {
     isAbridged = nodes.rest == 0
   }
 
-  /// Records what one context has.
+  /// Adds the entries and the removed bindings of one context.
   private mutating func look(at node: Node) {
     var sightings = sightings(of: key, at: node)
     let answering = sightings.first { !$0.isGone }
@@ -126,7 +127,7 @@ struct Survey {
     if equallyNear.count < Self.shownInOrder { equallyNear.append((node.fullPath, answering)) }
   }
 
-  /// What a node has under a key, dead or alive.
+  /// The entries of a node under a key, whether their objects are alive or not.
   private mutating func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
     var found: [Sighting] = []
     if let substitute = node.override(key.id), let instance = substitute.instance {
@@ -138,8 +139,8 @@ struct Survey {
   }
 
   /// Looks for the nearest place that has something under the key, after the search itself has found nothing. Looks
-  /// downwards from the first node, unless the search has done that; then downwards from its parent, and so on. At each
-  /// step, places outside scopes take precedence over places in scopes.
+  /// downwards from the first node, unless the search has already done so; then downwards from the node's parent, and
+  /// so on. At each step, places outside scopes take precedence over places in scopes.
   ///
   /// - Parameter limit: The maximum number of contexts to visit in order to find scopes.
   /// - Complexity: O(depth) for places outside scopes. O(contexts) for places in scopes, because the index does not
@@ -162,8 +163,8 @@ struct Survey {
     }
   }
 
-  /// The place of what a lookup downwards finds. If this comes across entries whose objects are dead, it withdraws
-  /// them, as a lookup does.
+  /// Returns the place that a lookup downwards finds. As a lookup does, this withdraws entries whose objects have been
+  /// released.
   private mutating func nearestPlace(below first: Node) -> Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
@@ -171,7 +172,7 @@ struct Survey {
         return (node.fullPath, sighting)
       }
       entry.withdraw(&garbage)
-      // If `withdraw` has not removed the entry, this loop would go on for ever.
+      // If `withdraw` has not removed the entry, give up, because this loop would never end.
       if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil

@@ -1,28 +1,28 @@
-/// The kinds of changes that watchers are notified of.
+/// The kinds of changes that a watcher (which waits for updates on behalf of a consumer) is notified of.
 ///
-/// A watcher's lookup can itself change the tree. For example, a provider makes an instance, the instance binds itself,
-/// and the binding is withdrawn when the consumer drops the instance. If each of these changes led to another full
-/// lookup, a consumer would keep itself busy for ever although nobody else changes anything. Therefore an entry that is
-/// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, whatever
-/// the cause, watchers are notified only of `.keptOnly`. Changes that happen only once are not marked: what set-up
-/// blocks do, and what happens while a context makes an instance that it keeps.
+/// A watcher's own lookup can change the tree. For example, a provider makes an instance, the instance binds itself,
+/// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
+/// lookup, the consumer would look up for ever, although nobody else changes anything. Therefore an entry that is added
+/// during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for whatever
+/// reason, watchers are notified only of `.keptOnly`. Entries that set-up blocks add, or that are added while a context
+/// makes an instance that it keeps, are not marked, because this happens only once.
 enum ChangeKind {
   /// A lookup might give another answer.
   case answer
-  /// A provider might keep another instance than before. The consumer looks only at what is already there, and lets no
-  /// provider make anything.
+  /// A provider might keep another instance than before. The consumer then looks only at existing instances, and lets
+  /// no provider make one.
   case keptOnly
-  /// Watchers are not notified. A provider has dropped the instance that it kept, and makes the next one only when a
-  /// lookup asks for it.
+  /// A provider has released the instance that it kept. Watchers are not notified, because the provider makes another
+  /// instance only when a lookup asks for one.
   case ignored
 
-  /// What watchers are notified of when an entry is added or removed.
+  /// The kind of change that watchers are notified of when the given entry is added or removed.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
 }
 
-/// The watchers that a change might affect, and the tasks that waited for it. This object belongs to the change's
-/// garbage, and notifies or resumes them when it is released. By then, no lock is held, which is necessary because this
-/// runs user code, for example an executor's.
+/// The watchers that a change might affect, and the tasks that waited for the change. This object is part of the
+/// change's garbage. When it is released, it notifies the watchers and resumes the tasks. No lock is held by then,
+/// which is necessary because user code may run here, for example an executor's.
 final class Notifications {
   var watchers: [(Watcher, ChangeKind)] = []
   var tasks: [CheckedContinuation<Void, Never>] = []

@@ -1,20 +1,19 @@
-/// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and looks up again after each change. Copies
-/// of an iterator share one consumer.
+/// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and looks up again after each change. All
+/// copies of an iterator use the same consumer.
 final class Consumer<Dependency> {
   private let watcher: Watcher
-  /// Weak, so that waiting for updates keeps no context alive.
+  /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
   private weak let context: UDIContext?
   private let name: UDIName?
   private let reach: Reach
   private let search: UDISearch?
   private var lastLook = LastLook()
-  /// The object that the consumer was given last, if it was given an object. This reference does not keep the object
-  /// alive.
+  /// The object that was last returned; nil if that was a value, or if the object has been released.
   private weak var lastObject: AnyObject?
-  /// Whether the last answer was that there was no dependency.
+  /// Whether the last result was that there is no dependency.
   private var wasNothing = false
 
-  /// - Parameter context: The context where lookups begin. If it is gone, there is nothing to wait for.
+  /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
   init(_ context: UDIContext?, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
     PerThread.prepare()
     watcher = Watcher(.of(.of(Dependency.self), name), search)
@@ -27,14 +26,14 @@ final class Consumer<Dependency> {
 
   deinit { Tree.change { _ in watcher.leave() } }
 
-  /// Waits until a lookup gives another answer. The first call gets its answer at once.
+  /// Waits until a lookup gives another answer than the last one. The first call returns at once.
   ///
-  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or the task is
-  ///   cancelled.
+  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, or if the
+  ///   task is cancelled.
   nonisolated(nonsending) func next() async -> Dependency?? {
     while let change = await watcher.nextChange(), let context {
-      // The lookup may now pass through other contexts than before, so the watcher is entered there. This happens
-      // before the lookup, so that no change in between is missed.
+      // After the change, the lookup may pass through other contexts, so the watcher is entered there. This happens
+      // before the lookup; otherwise, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
       let isKeptOnly = change == .keptOnly
       let found = isKeptOnly ? look(from: context, keptOnly: true) : looking { look(from: context, keptOnly: false) }
@@ -45,9 +44,10 @@ final class Consumer<Dependency> {
 
   /// Looks up the dependency on behalf of the watcher.
   ///
-  /// - Parameter isKeptOnly: Whether to look only at what is already there. If so, a provider is asked only if it is
-  ///   new to the watcher.
-  /// - Returns: What was found, which can be an inner nil; an outer nil if there is nothing new.
+  /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
+  ///   to the watcher.
+  /// - Returns: The dependency, or an inner nil if there is none. An outer nil if `isKeptOnly` is true and the provider
+  ///   that was found is not new.
   private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
     var found: Dependency?
     let answer = unsafe withUnsafeMutablePointer(to: &found) {
@@ -62,15 +62,16 @@ final class Consumer<Dependency> {
       lastLook.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
-    // A context never answers with the last two: it withdraws entries whose objects are dead, and runs set-up blocks.
+    // A context never returns the last two answers: before it answers, it withdraws entries whose objects have been
+    // released, and runs set-up blocks.
     case .written, .nothing, .dead, .setUpPending: break
     }
     context.withNode { lastLook.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)
   }
 
-  /// Runs a part of a lookup that can change the tree. The watcher does not take these changes for new answers, and the
-  /// entries that are added are marked: see `ChangeKind`.
+  /// Runs a part of a lookup that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
+  /// and the entries that are added are marked; see `ChangeKind`.
   private func looking<Result>(_ body: () -> Result) -> Result {
     let thread = currentThread()
     Tree.change { _ in watcher.looker = thread }
@@ -78,7 +79,8 @@ final class Consumer<Dependency> {
     return PerThread.resolution.object.looking(true, body)
   }
 
-  /// Whether an answer is new, that is, differs from the last one. A value always counts as new.
+  /// Whether an answer differs from the last one. A value always counts as different, because values cannot be
+  /// compared.
   private func isNew(_ found: Dependency?) -> Bool {
     let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

@@ -1,22 +1,22 @@
-/// Where the answer of a watcher's last lookup came from. If the next lookup finds a provider, this decides whether the
-/// lookup should ask it.
+/// The origin of the answer to a watcher's last lookup. If the next lookup finds a provider, this tells whether to ask
+/// the provider for an instance.
 struct LastLook {
-  /// The ids of the providers that the answer may have come from, or of the provider that was asked and failed. Empty
-  /// if somebody bound the answer; nil if the lookup found nothing at all.
+  /// The ids of the providers that may have made the answer, or of the provider that was asked and failed. Empty if the
+  /// answer was bound by user code; nil if the lookup found nothing.
   private var providers: Range<UInt>?
-  /// The box in which a provider keeps a value. Each value has a box of its own.
+  /// The box that contained the answer, if a provider keeps a value. Each value has a box of its own.
   private weak var box: AnyObject?
 
-  /// Whether even a lookup that makes nothing should ask this entry. It should ask a provider that is new to the
-  /// watcher, unless a watcher's lookup registered that provider. It should also ask a box that contains another value
-  /// than before.
+  /// Whether even a lookup that makes no instance should ask this entry. It should ask a provider that is new to the
+  /// watcher, unless the provider was registered during a watcher's lookup. It should also ask a box other than the
+  /// last one, because that box contains another value.
   func isNew(_ entry: Entry) -> Bool {
     if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
     guard let provider = entry as? Provider, let providers else { return true }
     return !provider.comesFromLook && !providers.contains(provider.id)
   }
 
-  /// Records that the lookup asked an entry: a provider, or a box that contains the value that a provider keeps.
+  /// Records that the lookup asked a provider, or an entry with the box of a value that a provider keeps.
   mutating func note(_ entry: Entry) {
     box = Tree.change { _ in
       if let provider = entry as? Provider {
@@ -24,8 +24,8 @@ struct LastLook {
         return provider.shown?.owned
       }
       guard let instanceEntry = entry as? InstanceEntry else { return nil }
-      // If the entry has been removed meanwhile, its provider may also have been removed. Then any provider that is
-      // found next is new.
+      // If the entry has been removed since, its provider may also have been removed. In this case, any provider that
+      // is found next is new.
       providers = instanceEntry.node == nil ? 0..<0 : Self.only(instanceEntry.maker)
       return instanceEntry.owned
     }
@@ -35,8 +35,8 @@ struct LastLook {
   ///
   /// - Parameters:
   ///   - node: The node where the lookup begins.
-  ///   - isKeptOnly: Whether the lookup makes nothing. Such a lookup cannot tell which provider made an object that
-  ///     appeared during a watcher's lookup. The last record then stays as it is.
+  ///   - isKeptOnly: Whether the lookup makes no instance. If such a lookup finds an object that was bound during a
+  ///     watcher's lookup, it cannot tell which provider made the object, so the last record is kept.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return providers = nil }
@@ -46,7 +46,7 @@ struct LastLook {
       } else if !entry.comesFromLook {
         providers = 0..<0
       } else if !isKeptOnly {
-        // Any of the providers that exist now may have made it.
+        // The object may have been made by any of the providers that exist now.
         providers = unsafe 0..<Tree.providerCount + 1
       }
     }

@@ -1,7 +1,7 @@
-/// At which nodes watchers are entered, and which watchers a change concerns. Everything here runs under the tree lock.
+/// Enters watchers at nodes, and notifies those that a change might concern. Call everything here under the tree lock.
 extension Node {
   /// Enters a watcher whose lookup begins at this node. The watcher is entered at every node where a change could
-  /// affect its answer.
+  /// affect the lookup's answer.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     if treeLocked.state == .closed {
@@ -21,28 +21,28 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers entered here that something under a key has changed at this node itself.
+  /// Notifies the watchers entered at this node that something has changed under a key at this node itself.
   @inline(never)
   func notifyWatchers(of key: UInt64) {
     for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
     for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers whose lookup begins here that something under a key has changed below this node.
+  /// Notifies the watchers whose lookup begins at this node that something has changed under a key below this node.
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
     for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers of a key that are entered here, and those of contexts above whose lookups might find the
-  /// dependency here.
+  /// Notifies the watchers that are entered at this node for a key, and those whose lookup begins above and might find
+  /// the dependency here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: key) }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(ofChangeBelowTo: key) }
   }
 
-  /// Notifies the watchers whose lookup passes upwards through this node. The node has got a new parent.
+  /// After this node has got a new parent, notifies the watchers whose lookup passes upwards through it.
   @inline(never)
   func notifyWatchersOfMove() {
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -50,13 +50,13 @@ extension Node {
     }
   }
 
-  /// Notifies the watchers whose lookup begins here and names no direction. The context's own search has changed.
+  /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
     for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher) }
   }
 
-  /// Notifies all watchers whose lookup reaches this node, whatever their keys. A set-up block has been added here, and
-  /// it might bind what they wait for.
+  /// After a set-up block has been added here, notifies all watchers whose lookup reaches this node. Their keys do not
+  /// matter, because the block might bind anything.
   func notifyWatchersOfSetUp() {
     if unsafe Watcher.count == 0 { return }
     Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
@@ -66,9 +66,9 @@ extension Node {
     }
   }
 
-  /// Notifies the watchers whose lookup begins above this node and reaches contexts with pending set-ups on its way
-  /// down. This node has moved, so one of these set-up blocks might now run before the lookup reaches what it finds at
-  /// present.
+  /// After this node has moved, notifies the watchers whose lookup begins above this node and reaches contexts with
+  /// pending set-up blocks on its way down. One of these blocks may now run before the lookup reaches its present
+  /// answer.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched && node.shared.pendingSetUps.contains(.below) {
@@ -76,13 +76,13 @@ extension Node {
     }
   }
 
-  /// Removes all watchers from this node, whose context is gone or closed.
+  /// Removes all watchers from this node after its context has been released or closed.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { watcher.end() }
     for watcher in watchers.all + climbers.all {
-      // A long chain of contexts is dismantled from the top down, and the topmost node is the last one in `nodes`. So
-      // `removeLast`, which is fast, is usually enough.
+      // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
+      // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
       Tree.notify(watcher)
     }
@@ -97,7 +97,7 @@ extension Node {
   fileprivate var climbers: Watchers { treeLocked.extras?.climbers ?? [:] }
 }
 
-/// The watchers that are entered at one node, first by the ids of their keys, then by their own identities.
+/// The watchers that are entered at one node, by the ids of their keys and then by their identities.
 typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
 
 extension Watchers {
@@ -105,7 +105,7 @@ extension Watchers {
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup gets as far as a given node, that is, finds nothing before it. The watcher must be
+  /// Whether the watcher's lookup gets as far as a given node because it finds nothing before. The watcher must be
   /// entered at that node.
   fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
@@ -148,7 +148,7 @@ extension Watcher {
       ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
     }
 
-    /// For each watcher, the number of contexts where it is entered.
+    /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
     package var nodeCountsOfWatchers: [Int] {
       let watchers = ownWatchers
       return Tree.change { _ in watchers.map(\.nodes.count) }

@@ -16,7 +16,8 @@ extension Node {
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     if dependent == nil, let known = key() {
-      // Perhaps lookups from here are recorded, but nobody is known who asks.
+      // Perhaps the only reason for this call is that lookups from here are recorded. But nobody is known to look up,
+      // so there is nothing to record.
       let answer = unsafe attempt(KnownKey(id: known), form, search, ignoring: .recorded, into: memory)
       switch answer {
       case .nothing, .written, .object, .provided: return answer

@@ -1,14 +1,15 @@
 /// Which set-up blocks have to run before a lookup. This always agrees with the slots for pending set-ups, so that a
 /// lookup can tell by a single load whether there are any.
 ///
-/// The same load tells whether lookups from here are recorded. So recording costs a lookup nothing where it is off.
+/// The same load tells whether lookups from here are recorded, so recording costs a lookup nothing while it is off.
 struct PendingSetUps: OptionSet {
   let rawValue: UInt8
   /// The context's own blocks. They run before every lookup that reaches the context.
   static let own = PendingSetUps(rawValue: 1)
   /// Blocks of contexts below. They run before lookups that go down.
   static let below = PendingSetUps(rawValue: 2)
-  /// No block: lookups that begin here are recorded (`Node.recordLookups`), and so do not take the fast path.
+  /// Not a block, but a mark: lookups that begin here are recorded (`Node.recordLookups`), and therefore do not take
+  /// the fast path.
   static let recorded = PendingSetUps(rawValue: 4)
 
   /// Whether there are any blocks.

@@ -69,7 +69,7 @@ extension Node {
   /// This goes up through the contexts by itself instead of calling `visit`, which needs the tree lock. It need not go
   /// down, because a node's slot also answers for all nodes below.
   ///
-  /// - Parameter ignored: What does not keep the lookup from going on.
+  /// - Parameter ignored: Pending set-ups and marks that do not prevent the lookup.
   /// - Returns: `dead` also if the entry that was found might belong to another key with the same id.
   @inline(__always)
   func attempt(

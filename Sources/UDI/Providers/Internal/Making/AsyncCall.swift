@@ -92,7 +92,8 @@ final class AsyncCall: @unchecked Sendable {
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// The provider whose factory the current task runs, or is part of.
+  /// The provider whose asynchronous factory is running in the current task, or in a task that the current one is part
+  /// of.
   static var currentProvider: Provider? {
     guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay else { return nil }
     return Tree.change { _ in call.content?.provider }

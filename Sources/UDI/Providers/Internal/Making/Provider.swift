@@ -180,7 +180,7 @@ extension Provider {
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
   }
 
-  /// How long the factory took when it made something the last time while recording was on.
+  /// How long the factory took when it last made an instance while recording was on.
   final var lastDuration: Duration? {
     get { unsafe uncheckedExtras?.lastDuration }
     set { extras.lastDuration = newValue }

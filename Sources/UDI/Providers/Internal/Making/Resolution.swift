@@ -291,7 +291,7 @@ extension Resolution {
     }
   }
 
-  /// The provider whose factory is the innermost that is running.
+  /// The provider whose factory was called last among the running factories.
   var runningProvider: Provider? { unsafe frames.count == 0 ? nil : frames[frames.count - 1].provider.object }
 
   /// The providers whose factories are running, the outermost first.
