@@ -158,8 +158,8 @@ private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
   BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
-/// Gives tasks that are ending a moment to release the objects that they hold. Each time when fewer objects are left,
-/// the tasks get another moment.
+/// Waits a moment, so that tasks that are ending can release the objects that they hold. The wait begins again whenever
+/// the number of objects has fallen.
 ///
 /// - Parameter count: Returns how many objects are left.
 nonisolated(nonsending) func settle(_ count: () -> Int) async {

@@ -123,7 +123,8 @@ nonisolated(nonsending) func withContext<Result>(
   }
 }
 
-/// Does the same for a synchronous operation.
+/// Runs a synchronous operation with a reporter of its own, in the given `AppContext` or, if none is given, in a new
+/// one.
 func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: (UDIContext, OwnContext?) throws -> Result

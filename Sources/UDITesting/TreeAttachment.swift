@@ -4,10 +4,10 @@ import UDI
 
 /// When a test fails, attaches the text of its tree to it.
 package final class TreeAttachment: Sendable {
-  /// In the tests of this type, receives the text instead of the current test.
+  /// Receives the text instead of the current test. Used by the tests of `TreeAttachment`.
   @TaskLocal package static var receiver: Receiver?
 
-  // A class, because with Swift 6.3 a task-local function stops the program in release builds.
+  // A class rather than a function, because with Swift 6.3 a task-local function stops the program in release builds.
   package final class Receiver: Sendable {
     fileprivate let receive: @Sendable (_ text: String) -> Void
     package init(_ receive: @escaping @Sendable (_ text: String) -> Void) { self.receive = receive }

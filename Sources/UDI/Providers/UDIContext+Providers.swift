@@ -66,7 +66,7 @@ extension UDIContext {
     var keys: [KeyIdentity] = []
     let storages = change { node, garbage -> [DroppedStorage] in
       var concerned: [Provider] = []
-      // While the context is being closed, each instance is dropped after it has been closed.
+      // A context that is being closed drops each instance itself, after closing the instance.
       if node.treeLocked.state == .closing { return [] }
       node.treeLocked.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
       var storages: [DroppedStorage] = []

@@ -64,8 +64,8 @@ struct ClosureContext {
     return unsafe isWhole(end - address) ? captures : nil
   }
 
-  /// Whether captures that end after this many bytes fill the context. If not, they are at other positions than
-  /// assumed.
+  /// Whether the context is as long as its captures, which end after the given number of bytes. If not, the captures
+  /// are at other positions than assumed.
   private func isWhole(_ count: Int) -> Bool {
     guard let size = unsafe allocatedSize(address) else { return true }
     #if canImport(Darwin)
@@ -92,8 +92,8 @@ struct ClosureContext {
     func resolve(_ name: MangledName, dropping dropped: Int) -> Any.Type? {
       if let type = unsafe name.resolved(dropping: dropped) { return type }
       if let type = types[String(name.text.dropLast(dropped))] { return type }
-      // The name mentions type parameters. The runtime can replace them only with the help of a generic type that has
-      // as many parameters.
+      // The name mentions type parameters. To replace them, the runtime needs some generic type with the same number of
+      // parameters.
       let arguments = ["x", "q_", "q0_", "q1_"].map { types[$0] }.prefix { $0 != nil }.compactMap(\.self)
       let templates: [Any.Type] = [
         Template1<Int>.self, Template2<Int, Int>.self, Template3<Int, Int, Int>.self,
@@ -122,7 +122,7 @@ struct ClosureContext {
     init?(_ name: MangledName, _ generics: Generics) {
       let text = name.text
       if ["Xw", "Xo", "Xu"].contains(where: text.hasSuffix) {
-        // These suffixes stand for weak, unowned, and unowned without a check.
+        // These suffixes mark captures that are `weak`, `unowned` or `unowned(unsafe)`.
         guard let type = generics.resolve(name, dropping: 2) else { return nil }
         self.init(.notHeld, size: TypeLayout(type).size)
       } else if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" {
@@ -142,7 +142,7 @@ struct ClosureContext {
         let layout = TypeLayout(type)
         self.init(.value(type), size: layout.size, alignment: layout.alignment)
       } else if name.beginsWithClass, text.hasPrefix("?y"), text.hasSuffix("G") || text.hasSuffix("GSg") {
-        // An object of a generic class whose arguments only the object itself knows.
+        // An object of a generic class. Its type arguments are not known here, but they are not needed for a reference.
         self.init(.reference)
       } else {
         return nil
@@ -178,7 +178,7 @@ private enum Template4<A, B, C, D> {}
 ///
 /// - Parameter address: The address of an object that is alive.
 func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
-  // An object that is never freed, which its reference counts show, may be part of the program's data.
+  // If the reference counts say that the object is never freed, it may be part of the program's data.
   let counts = unsafe address.load(fromByteOffset: 8, as: UInt.self)
   if UInt32(truncatingIfNeeded: counts) == .max { return nil }
   #if canImport(Darwin)

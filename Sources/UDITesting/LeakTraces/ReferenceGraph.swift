@@ -9,7 +9,7 @@ final class ReferenceGraph {
 
   /// A heap object: an object of a class, the captures of a closure, a captured variable, and the like.
   struct Node {
-    /// The object's name in traces. Nil if traces do not name it, because users do not know such an object.
+    /// The object's name in traces; nil for an object that users do not know of, because traces do not name it.
     let name: String?
     var edges: [Edge] = []
     /// Keeps the object alive as long as the graph exists.
@@ -32,8 +32,8 @@ final class ReferenceGraph {
     /// objects. It does not look into the library's other objects, because references between these are none of the
     /// user's concern.
     let hasClosures: Bool
-    /// If the objects of the class are the memory of collections, the type of the collections. Such a collection
-    /// consists of one reference to its memory.
+    /// The type of the collections, if the objects of the class are the memory of collections; otherwise nil. Such a
+    /// collection consists of one reference to its memory.
     let collection: Any.Type?
 
     init(_ type: AnyClass) {

@@ -43,7 +43,7 @@ struct ReferenceScan {
       if layout.hasFunctionContext { unsafe addFunction(at: address) }
     case .existential, .extendedExistential: unsafe scanExistential(address, layout)
     case .opaque:
-      // There is no expression for this type, so only its name can be compared.
+      // Swift code cannot name this type, so the text of its name is compared.
       if _typeName(type) == "Builtin.NativeObject" { unsafe addReference(at: address) }
     case .other: break
     }
@@ -65,7 +65,8 @@ struct ReferenceScan {
     let word = unsafe address.load(as: UInt.self)
     // On platforms other than Linux, a word can contain a small object itself.
     guard word != 0, word % 8 == 0, word < 1 << 56 else { return }
-    // A class-typed property certainly refers to an object. Captures of closures are checked.
+    // A class-typed property certainly refers to an object. A capture of a closure is checked first, because its
+    // position was only computed.
     if !isObject || isOfClosure, UnknownMemory.heapKind(at: word) == nil { return }
     references.append(Reference(target: word, steps: steps, isObject: isObject))
   }
@@ -80,8 +81,8 @@ struct ReferenceScan {
 
   /// Scans the stored properties of an object or a structure.
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    // In objects of the library, properties with this prefix are guarded by the tree lock, so they may change during
-    // the scan.
+    // In objects of the library, properties with this prefix are left out. They are guarded by the tree lock, so they
+    // may change during the scan.
     for field in fields[layout] where !isSilent || !field.name.hasPrefix("unchecked") {
       step(".\(field.name)") { scan in
         if let type = field.type {

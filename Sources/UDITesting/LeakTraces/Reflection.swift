@@ -84,11 +84,12 @@ struct TypeLayout {
     }
   }
 
-  /// The metadata of the generic arguments. Do not read more of them than the type has.
+  /// The metadata of the generic arguments; nil if its place is not known. Do not read beyond the type's last argument.
   var genericArguments: UnsafePointer<Any.Type>? {
     guard let descriptor = unsafe descriptor else { return nil }
     if kind != .classReference { return unsafe (metadata + 16).assumingMemoryBound(to: Any.Type.self) }
-    // A class stores its arguments elsewhere if its superclass is in another module, whose layout may change.
+    // The arguments of a class are elsewhere if the layout of its superclass may change, because the superclass is in
+    // another module.
     let flags = unsafe descriptor.load(as: UInt32.self)
     let (hasResilientSuperclass, areNegative) = (flags >> 29 & 1 == 1, flags >> 28 & 1 == 1)
     if hasResilientSuperclass || areNegative { return nil }

@@ -211,14 +211,14 @@ extension Node {
 
 /// The state of a context.
 enum NodeState: UInt8 {
-  /// Everything can be done with it.
+  /// The context can be used without restrictions.
   case open
-  /// Nothing can be bound or registered in it (`UDIContext.makeInert`).
+  /// Nothing can be bound or registered in the context (`UDIContext.makeInert`).
   case inert
-  /// Nothing can be added to it, and nothing new is made in it. Instances that it owns are found until they have been
-  /// closed.
+  /// Nothing can be added to the context, and no instances are made in it. Lookups find the instances that it owns
+  /// until these have been closed.
   case closing
-  /// Nothing can be added to it, and nothing is found in it.
+  /// Nothing can be added to the context, and lookups find nothing in it.
   case closed
 
   /// Whether the context is being closed or is closed.
@@ -227,10 +227,10 @@ enum NodeState: UInt8 {
 
 /// When a node stores a reference to its context in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not before it gets children or providers.
+  /// Not before the node gets children or providers.
   case never
-  /// As soon as the node has no parent: somebody holds a registration, which has to name the context.
+  /// As soon as the node has no parent. User code holds a registration, which has to name the context.
   case withoutParent
-  /// It has been stored.
+  /// The reference has been stored.
   case done
 }

@@ -140,7 +140,7 @@ protocol AsyncKeeper: AnyObject, Sendable {
   /// - Parameter instance: The new instance; nil if none was made.
   /// - Returns: False if the instance is no longer wanted, so that the caller has to close it.
   func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
-  /// Whether the instance is the same whoever asks for it. If so, it gets a graph of its own while it is made.
+  /// Whether all lookups get the same instance. If so, a graph of its own is begun while the instance is made.
   var isIndependent: Bool { get }
 }
 

@@ -63,7 +63,7 @@ struct Graphs: ~Copyable {
   /// Whether no graph shares anything.
   var isEmpty: Bool { shared.isEmpty && sharedWithArguments.isEmpty }
 
-  /// Numbers graphs from the beginning again, for the next outermost link.
+  /// Starts the numbering of graphs again, for the next outermost link.
   mutating func restart() { (number, lastNumber) = (0, 0) }
 
   /// Releases all instances, but keeps the memory for the next link.

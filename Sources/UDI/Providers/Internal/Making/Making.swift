@@ -1,4 +1,4 @@
-/// Measures one run of a factory, and makes the factory's lookups recorded.
+/// Measures one run of a factory, and has the factory's lookups recorded.
 struct Making {
   private let provider: Provider
   private let start = ContinuousClock.now
