@@ -56,7 +56,8 @@ extension UDIContext {
 
   /// Looks up a dependency.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil, which stays if nothing is found.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
+  ///   changed.
   @inlinable
   @inline(__always)
   func find(

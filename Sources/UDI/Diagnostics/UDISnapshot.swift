@@ -49,8 +49,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let className: String?
     /// The message of the factory's last failure; nil if the factory has made something since, or has never failed.
     public let lastFailure: String?
-    /// How long the factory took to make its latest instance while ``UDIRecording`` was on; nil if it has made none
-    /// since then.
+    /// How long the factory took when it last made an instance while ``UDIRecording`` was on; nil if it has made none
+    /// in that time.
     public let lastDuration: Duration?
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String

@@ -3,7 +3,7 @@
 protocol KeepingWrapper {
   associatedtype Dependency
   var kept: Dependency? { get set }
-  /// The attachment's stamp at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
+  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
   var stamp: UInt { get set }
 }
 

@@ -12,12 +12,12 @@
 /// looks up anew and releases the old dependency. If a lookup finds nothing, the next read looks up again. If a value
 /// is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
-/// The properties of a `Sendable` class cannot change, so it cannot use this wrapper. Write there: `var clock: (any
-/// Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
+/// The properties of a `Sendable` class cannot change, so it cannot use this wrapper. In such a class, write `var
+/// clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 

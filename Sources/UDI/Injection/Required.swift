@@ -10,7 +10,7 @@
 @propertyWrapper
 public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's stamp at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 

@@ -6,11 +6,11 @@
 /// ```
 ///
 /// If a value is set, the property keeps it weakly as well, wherever the object is attached. A dependency that is not a
-/// class instance, which only a provider can make, is not kept at all.
+/// class instance is not kept at all; only a provider can make one.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
-  /// The attachment's stamp at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 

@@ -53,7 +53,8 @@ extension UDIContext {
   /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If there is none, the
   /// reporter is told why.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil, which stays if nothing is found.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
+  ///   changed.
   @unsafe
   @usableFromInline
   func find(

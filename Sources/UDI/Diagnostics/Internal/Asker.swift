@@ -1,4 +1,4 @@
-/// The object whose verb or property looks something up, and the place in the source. Used for messages.
+/// An object whose verb or property looks something up, and the place of this use in the source. Used for messages.
 @usableFromInline
 struct Asker {
   @usableFromInline let object: AnyObject

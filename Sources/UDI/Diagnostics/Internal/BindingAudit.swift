@@ -232,9 +232,9 @@ extension BindingAudit {
 extension BindingAudit {
   /// Whether the audit has a subject for an object.
   ///
-  /// A subject that is stored under the object's address is either this object's, or its weak reference is dead.
-  /// Reading that reference makes a strong reference for a moment, which is not the last one, because the caller holds
-  /// the object.
+  /// The subject that is stored under the object's address belongs to this object or to a released one; in the latter
+  /// case, its weak reference is nil. Reading the reference retains the object for a moment. This is harmless, because
+  /// the caller also holds the object.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
   /// Updates the subject of an object, after making it if there is none.

@@ -1,4 +1,4 @@
-/// The record that an object or a factory has looked up a dependency. It keeps neither of them alive.
+/// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
 struct RecordedUse {
   /// The attachment and the class of the object that looked up; nil if a factory did.
   private(set) weak var attachment: UDIAttachment?

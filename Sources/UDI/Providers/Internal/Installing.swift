@@ -1,9 +1,9 @@
 /// A module that is installed in a context, or is being installed.
 ///
 /// `install` uses this to recognise a module that is installed already. Values are compared, and objects are released,
-/// only while no lock is held. A module that is not `Sendable` is never held. Such modules are compared only if they
-/// are class instances, and only on the main actor, because only a thread that installs a module compares modules of
-/// the same type with it.
+/// only while no lock is held. A module that is not `Sendable` is never held. If it has stored properties, it is
+/// recognised only if it is a class instance; it is compared only on the main actor, where all modules of its type are
+/// installed.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier

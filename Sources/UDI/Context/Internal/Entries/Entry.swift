@@ -6,7 +6,7 @@
 class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock; lookups read only constants.
 
-  /// How a lookup handles the entry. The order matters: the first kinds are those whose object is loaded weakly.
+  /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first.
   enum Kind: UInt8 {
     /// A bound instance, which somebody else holds.
     case binding

@@ -23,8 +23,8 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
-        // A provider has taken the place of a dead entry. It might come at another position in the order, so everything
-        // is collected again.
+        // A provider has taken the place of a dead entry. The provider might have another position in the order, so
+        // everything is collected again.
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }

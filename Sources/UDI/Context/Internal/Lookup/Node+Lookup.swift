@@ -31,9 +31,9 @@ extension Node {
 
   /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
   ///
-  /// It finds the name by its hash. Then it compares the two names only if this needs no user code, that is, if both
-  /// are strings or copies of the same name. So it needs only one lock, which makes the benchmarks "link by name" and
-  /// "link by a key" faster: the latter takes 427 instructions instead of 915.
+  /// This method finds the name by its hash. Then it compares the two names only if this needs no user code, that is,
+  /// if both are strings or copies of the same name. So one lock is enough, which makes the benchmarks "link by name"
+  /// and "link by a key" faster: the latter takes 427 instructions instead of 915.
   ///
   /// - Returns: `dead` also if names have to be compared with the user's `==`. The caller does that with no lock held.
   @inline(__always)
@@ -166,7 +166,7 @@ extension Entry {
     return .written
   }
 
-  /// Answers for an entry that refers to its object weakly, and whose object has to be cast for this lookup.
+  /// Answers for an entry with a weakly held object that has to be cast for this lookup.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
     // This is checked before the object is loaded. A thread that may not use the object must not hold it either: if all

@@ -73,10 +73,10 @@ extension Node {
       link(child)
       return
     }
-    // The child is announced to the new parent before it is removed from the old one, so that no lookup misses it in
-    // between. An announcement can climb to the other parent as well. The first one might reach the old parent, which
-    // still lists the child by its old sequence number; the second one might reach the new parent, which lists the
-    // child by its new number. So the number changes between the two.
+    // The child is announced to the new parent before it is removed from the old one; otherwise a lookup could miss it
+    // in between. Either announcement can climb as far as the other parent. The first one might reach the old parent,
+    // which still lists the child by its old sequence number. The second one might reach the new parent, which lists
+    // the child by its new number. So the child gets its new number between the two announcements.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.treeLocked.sequence
     old?.unlink(child)

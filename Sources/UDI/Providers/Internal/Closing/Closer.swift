@@ -93,7 +93,8 @@ final class Unclosed: @unchecked Sendable {
   }
 
   deinit {
-    // The last reference to this can be released on any thread.
+    // The last reference to this object can be released on any thread, but an instance that is not `Sendable` must be
+    // released on the main actor.
     guard reach == .mainActor, let content = content.take() else { return }
     releaseOnMainActor(consume content)
   }

@@ -26,8 +26,8 @@ final class Closing: @unchecked Sendable {
   /// Whether nobody waits for the run, so that nobody would get its error.
   private var isUnattended = true
 
-  /// If the present task is part of a closer, the run that called the closer. There are several if that closer has in
-  /// turn closed another context; the innermost is the last.
+  /// The runs that called the closers that the present task is part of, the innermost last. There are several if a
+  /// closer has closed another context.
   @TaskLocal private static var present: [Closing] = []
 
   /// Begins a run: marks a context, and all contexts below it, as being closed. Call this under the tree lock.

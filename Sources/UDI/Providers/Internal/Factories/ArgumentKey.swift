@@ -46,7 +46,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return isEqual(to: right)
   }
 
-  // A function of its own, because the cast looks up the metadata of an optional, which is slow.
+  // This is a function of its own, because the cast looks up the metadata of an optional, which is slow.
   @inline(never)
   private static func areEqualObjects<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
     guard type(of: left) == type(of: right), let right = right as? Left else { return false }

@@ -7,7 +7,7 @@
 @usableFromInline
 @safe
 struct Arguments {
-  /// The first property of every pack.
+  /// The part of a pack that does not depend on the types of the arguments. It is the first property of every pack.
   @usableFromInline
   struct Header {
     /// The type of the pack.

@@ -3,8 +3,8 @@
 /// anybody reads it.
 ///
 /// Marked safe for two reasons. It is only made from memory that exists during the call. And everybody who writes or
-/// reads the memory uses the right type: a lookup asks a `Factory` only for the type that the provider is registered
-/// as, which `Entry.isFactory(of:)` checks, or `makeQuickly` if there are arguments. That type is the one that the
+/// reads the memory uses the right type. A lookup asks a `Factory` only for the type that the provider is registered
+/// as; `Entry.isFactory(of:)` checks this, or `makeQuickly` if there are arguments. This type is the one that the
 /// factory makes, or a subclass of it. For a subclass, an optional of either class is a single reference, and `check`
 /// makes sure that the instance is of the subclass.
 @safe
@@ -52,7 +52,8 @@ struct InstanceMemory {
       object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
   }
 
-  // A function of its own, because it needs the optional's metadata, which `take` must not look up for references.
+  // This is a function of its own, because it needs the optional's metadata, which `take` must not look up for
+  // references.
   @inline(never)
   private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
     unsafe address.assumingMemoryBound(to: Dependency?.self).move().map { Instance($0) }

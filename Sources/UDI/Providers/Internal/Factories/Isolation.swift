@@ -98,7 +98,8 @@ struct Isolation: Sendable {
   var isHere: Bool {
     guard let actor else { return true }
     if isMainActor { return MainActorCheck.isOnMainActor }
-    // Any other actor can be recognised here only if `obtain` has moved to it: see `Resolution.actor`.
+    // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
+    // `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
   }
 

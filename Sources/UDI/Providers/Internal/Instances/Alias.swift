@@ -9,8 +9,8 @@ final class Alias: Provider, @unchecked Sendable {
   /// refer to it, because they might still do so after the instance has been released.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// A conversion and the instance it was made from. It keeps neither alive. The instance is identified by a weak
-  /// reference instead of its address, because a later instance could get the same address.
+  /// A conversion and the instance it was made from. Neither is kept alive by this. The instance is identified by a
+  /// weak reference instead of its address, because a later instance could get the same address.
   private struct Derived {
     weak var origin: AnyObject?
     let entry: InstanceEntry
@@ -58,7 +58,8 @@ final class Alias: Provider, @unchecked Sendable {
     }
     forgetFailure()
     let other = Tree.change { garbage -> Instance? in
-      // The conversion is kept only if the provider keeps the instance and both are still registered.
+      // The conversion is kept only if the provider keeps the instance, and if the provider and this alias are still
+      // registered.
       guard node != nil, let isWeak = target.keepsWeakly(instance, &garbage) else { return nil }
       // If another thread has converted the instance in the meantime, its result is used.
       if let other = self.instance(from: instance, &garbage) { return other }

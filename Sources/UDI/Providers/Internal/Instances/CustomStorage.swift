@@ -80,8 +80,8 @@ final class CustomStorage: @unchecked Sendable {
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// Set if the provider has a closer that nobody will call for the stored instance: a function that makes the report
-  /// of this, and the generation in which that instance was stored.
+  /// Set if the provider has a closer and its context is not being closed, so that nobody will call the closer for the
+  /// stored instance. Contains a function that reports this, and the generation in which the instance was stored.
   private let unclosed: (report: () -> LateReport, generation: UInt)?
 
   /// Begins the reset. Call this under the tree lock.

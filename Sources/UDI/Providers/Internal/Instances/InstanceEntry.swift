@@ -30,7 +30,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   deinit {
-    // The last reference to a context, which owns this entry, can be released on any thread.
+    // The context that owns this entry can be released on any thread, but an instance that is not `Sendable` must be
+    // released on the main actor.
     guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
     releaseOnMainActor(consume owned)
   }

@@ -37,8 +37,8 @@ struct Graphs: ~Copyable {
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// If the graph has an instance of a provider, and this is an object that needs no cast, writes it to `memory`, which
-  /// must be memory for an optional of the provider's type.
+  /// Writes the graph's instance of a provider to `memory`, if there is one and it is an object that needs no cast.
+  /// `memory` must be memory for an optional of the provider's type.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }

@@ -22,7 +22,8 @@ enum PerThread {
 
   /// Makes the key. Everything that creates a provider or a set-up block calls this first.
   static func prepare() {
-    // This is not a `precondition`, whose condition is not evaluated under `-Ounchecked`: the key would never be made.
+    // This is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not evaluated, and
+    // the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 

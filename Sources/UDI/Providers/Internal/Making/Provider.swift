@@ -32,9 +32,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of the instance that was made last, if objects of this class take no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether the factory may run only on one actor. Stored, because otherwise each link would have to access the actor,
-  /// and the benchmark ".unique, above a direct call" would take longer, by a tenth of the floor that it is compared
-  /// with.
+  /// Whether the factory may run only on one actor. This is stored, because otherwise each link would have to access
+  /// the actor, and the benchmark ".unique, above a direct call" would take longer.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.

@@ -361,8 +361,8 @@ extension Resolution {
     return outer
   }
 
-  /// If the graph shares an instance of a provider, and this is an object that needs no cast, writes it to `memory`,
-  /// which must be memory for an optional of the provider's type.
+  /// Writes the graph's instance of a provider to `memory`, if there is one and it is an object that needs no cast.
+  /// `memory` must be memory for an optional of the provider's type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
@@ -378,7 +378,7 @@ extension Resolution {
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
-  /// Adds a new instance to the graph, which shares none for this provider yet.
+  /// Adds a new instance to the graph. The graph must not have an instance of this provider yet.
   @inline(__always)
   func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
     unsafe hasRemains = true
