@@ -1,0 +1,10 @@
+import UDI
+
+struct AppModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.defaultLifetime = .context
+    context.register((any WallClock).self) { SystemClock() }
+    context.register((any ArticleStore).self) { MemoryStore() }
+    context.register(using: Library.init(store:clock:))
+  }
+}

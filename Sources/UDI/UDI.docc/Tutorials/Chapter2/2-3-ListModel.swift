@@ -1,0 +1,15 @@
+import UDI
+
+protocol Advice: Sendable { var title: String { get } }
+
+@MainActor final class ListModel: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Required var library: Library
+  @Linked var advice: (any Advice)?
+
+  func didAttachContext() {}
+
+  var lines: [String] { library.lines }
+  var hint: String { lines.isEmpty ? "Read \(advice?.title ?? "something")" : "" }
+  func add(_ title: String) { library.add(title) }
+}

@@ -1,0 +1,15 @@
+import UDI
+
+@MainActor final class StatusModel: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  private(set) var text = ""
+
+  func didAttachContext() {}
+
+  /// Follows what is read until the task is cancelled.
+  func follow() async {
+    for await reading in updates(of: (any Reading).self) {
+      text = reading.map { "You read \($0.title)" } ?? "You read nothing"
+    }
+  }
+}

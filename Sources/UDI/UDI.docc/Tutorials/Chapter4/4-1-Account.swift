@@ -1,0 +1,1 @@
+struct Account: Hashable, Sendable { let name: String }

@@ -1,0 +1,29 @@
+import Synchronization
+import Testing
+import UDI
+import UDITesting
+
+@testable import Shelf
+
+final class TestClock: WallClock, Sendable {
+  private let day = Atomic(0)
+  var today: Int { day.load(ordering: .relaxed) }
+  func pass(days: Int) { day.add(days, ordering: .relaxed) }
+}
+
+/// What a session needs, in one context.
+func compose(_ context: UDIContext) {
+  context.install(AppModule(), SessionModule(account: Account(name: "Test")))
+  context.provide(MemoryStore(), as: (any ArticleStore).self)
+}
+
+@Suite(.ownAppContext { compose($0) }) struct LibraryTests {
+  @Test func articleWaits() throws {
+    let clock = TestClock()
+    AppContext.provide(clock, as: (any WallClock).self)
+    let library = try AppContext.require(Library.self)
+    library.add("Trees")
+    clock.pass(days: 3)
+    #expect(library.lines == ["Trees, 3 days"])
+  }
+}

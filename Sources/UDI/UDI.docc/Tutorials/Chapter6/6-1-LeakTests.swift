@@ -1,0 +1,16 @@
+import Testing
+import UDI
+import UDITesting
+
+@testable import Shelf
+
+@MainActor @Suite struct LeakTests {
+  @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
+    AppContext.install(AppModule())
+    let accounts = Accounts(in: AppContext)
+    try await accounts.logIn("Ann")
+    let list = ListModel().attached(to: try AppContext.require(Session.self).scope)
+    list.open("Trees")
+    try await accounts.logOut()
+  }
+}

@@ -1,0 +1,28 @@
+import Testing
+import UDI
+import UDITesting
+
+@testable import Shelf
+
+@MainActor @Suite struct LeakTests {
+  @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
+    AppContext.install(AppModule())
+    let accounts = Accounts(in: AppContext)
+    try await accounts.logIn("Ann")
+    let list = ListModel().attached(to: try AppContext.require(Session.self).scope)
+    list.open("Trees")
+    try await accounts.logOut()
+  }
+
+  @Test(.ownAppContext) func manyLogInsLeaveNothingBehind() async throws {
+    AppContext.install(AppModule())
+    let accounts = Accounts(in: AppContext)
+    try await expectNoGrowth {
+      for _ in 0..<10 {
+        try await accounts.logIn("Ann")
+        ListModel().attached(to: try AppContext.require(Session.self).scope).add("Trees")
+        try await accounts.logOut()
+      }
+    }
+  }
+}
