@@ -49,6 +49,38 @@ final class Tool: UDIObject {
   }
 }
 
+// MARK: How classes take part: these messages are explained in the article "Concurrency"
+
+final class Unisolated: UDIObject {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {
+    bind(self, as: Unisolated.self)  // refused: sending 'self' risks causing data races
+  }
+}
+
+@MainActor final class OnTheMainActor {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
+extension OnTheMainActor: UDIObject {}  // refused: crosses into main actor-isolated code and can cause data races
+
+actor Desk {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
+extension Desk: UDIObject {}  // refused: crosses into actor-isolated code and can cause data races
+
+final class WithAWrapper: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  @Linked var clock: (any Clock)?  // refused: stored property '_clock' of 'Sendable'-conforming class
+  func didAttachContext() {}
+}
+
+final class WithoutAHook {
+  let _attachedContext = UDIAttachment()
+}
+extension WithoutAHook: UDIObject {}  // refused: type 'WithoutAHook' does not conform to protocol 'UDIObject'
+
 // MARK: A type that would be inferred by mistake
 
 protocol Clock: Sendable {}
