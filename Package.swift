@@ -37,6 +37,7 @@ let package = Package(
   products: [
     .library(name: "UDI", targets: ["UDI"]),
     .library(name: "UDITesting", targets: ["UDITesting"]),
+    .library(name: "UDIInspector", targets: ["UDIInspector"]),
   ],
   targets: [
     .target(
@@ -50,9 +51,10 @@ let package = Package(
       // The same for `dladdr` and `process_vm_readv`.
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       swiftSettings: settings),
+    .target(name: "UDIInspector", dependencies: ["UDI"], swiftSettings: settings),
     .executableTarget(
       name: "QuickStart",
-      dependencies: ["UDI"],
+      dependencies: ["UDI", "UDIInspector"],
       path: "Examples/QuickStart",
       exclude: ["expected"],
       resources: [.copy("Logs")],
@@ -71,15 +73,23 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
+    .testTarget(name: "UDIInspectorTests", dependencies: ["UDI", "UDIInspector"], swiftSettings: settings),
+    // Serves and writes pages, for a browser.
+    .executableTarget(
+      name: "InspectedTrees", dependencies: ["UDI", "UDIInspector"], path: "Tests/InspectedTrees",
+      swiftSettings: settings),
 
     // The code of README and of the articles, in each kind of module that may use the library. The folders of the other
     // three targets are links to the first one.
-    .testTarget(name: "ArticleTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
+    .testTarget(name: "ArticleTests", dependencies: ["UDI", "UDITesting", "UDIInspector"], swiftSettings: settings),
     .testTarget(
-      name: "ArticleTestsMainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: mainActorSettings),
-    .testTarget(name: "ArticleTestsSwift5", dependencies: ["UDI", "UDITesting"], swiftSettings: swift5Settings),
+      name: "ArticleTestsMainActor", dependencies: ["UDI", "UDITesting", "UDIInspector"],
+      swiftSettings: mainActorSettings),
     .testTarget(
-      name: "ArticleTestsSwift5MainActor", dependencies: ["UDI", "UDITesting"], swiftSettings: appTemplateSettings),
+      name: "ArticleTestsSwift5", dependencies: ["UDI", "UDITesting", "UDIInspector"], swiftSettings: swift5Settings),
+    .testTarget(
+      name: "ArticleTestsSwift5MainActor", dependencies: ["UDI", "UDITesting", "UDIInspector"],
+      swiftSettings: appTemplateSettings),
 
     // One client for each kind of module, to test what differs there.
     .testTarget(name: "Swift6ClientTests", dependencies: ["UDI"], swiftSettings: settings),

@@ -10,10 +10,10 @@ let arguments: Arguments
 // the program.
 let terminal = Terminal().attached(to: AppContext)
 
-do throws(Arguments.Unknown) {
+do throws(Arguments.Mistake) {
   arguments = try Arguments(CommandLine.arguments.dropFirst())
 } catch {
-  terminal.complain("unknown option \(error.option)\n\(Arguments.usage)")
+  terminal.complain("\(error.reason)\n\(Arguments.usage)")
   exit(2)
 }
 if arguments.asksForHelp {
@@ -37,6 +37,7 @@ for source in arguments.sources ?? Source.shippedLogs() {
 withExtendedLifetime(inputs) {
   Report().attached(to: AppContext).show()
   terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
+  if let page = arguments.page { write(page: page) }
 }
 
 // The parsers and counters go with the inputs, and so do their bindings.

@@ -1,0 +1,43 @@
+import UDI
+
+/// Something that a context has, as the page shows it.
+struct PageEntry {
+  /// The words of `UDIExplanation.Finding.Kind`, and one more.
+  enum Kind: String {
+    case live, dead, kept, provider, override
+    /// An object that only looks things up.
+    case object
+  }
+
+  let kind: Kind
+  let typeName: String
+  var name: String?
+  var className: String?
+  /// The line of the source that registered it.
+  var site: String?
+  var provider: UDISnapshot.Provider?
+
+  /// What a context has, in the order in which the page shows it.
+  static func entries(of context: UDISnapshot.Context) -> [PageEntry] {
+    context.overrides.map { override in
+      PageEntry(
+        kind: .override, typeName: override.typeName, name: override.name, className: override.className,
+        site: "\(override.fileID):\(override.line)")
+    }
+      + context.bindings.map { binding in
+        PageEntry(
+          kind: binding.className == nil ? .dead : .live, typeName: binding.typeName, name: binding.name,
+          className: binding.className, site: "\(binding.fileID):\(binding.line)")
+      }
+      + context.providers.map { provider in
+        PageEntry(
+          kind: provider.isMade ? .kept : .provider, typeName: provider.typeName, name: provider.name,
+          className: provider.className, site: "\(provider.fileID):\(provider.line)", provider: provider)
+      }
+  }
+}
+
+extension PageEntry {
+  /// An object that has looked something up, and is neither bound nor kept in the tree.
+  init(_ dependent: UDISnapshot.Dependent) { self.init(kind: .object, typeName: dependent.typeName) }
+}

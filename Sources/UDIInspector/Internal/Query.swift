@@ -1,0 +1,43 @@
+/// The query of a request's target: which of the page's files is asked for, and with what.
+struct Query {
+  /// The name before the first `&`; empty if there is no query.
+  let resource: String
+  private let values: [Substring: String]
+
+  init(_ target: String) {
+    let query = target.prefix { $0 != "#" }.drop { $0 != "?" }.dropFirst()
+    let parts = query.split(separator: "&", omittingEmptySubsequences: false)
+    resource = String(parts.first ?? "")
+    values = Dictionary(
+      parts.dropFirst().map { part in
+        (part.prefix { $0 != "=" }, String(part.drop { $0 != "=" }.dropFirst()))
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The value of a parameter; nil if it is not there, or not valid.
+  subscript(_ name: Substring) -> String? { values[name].flatMap(decoded) }
+
+  /// The value of a parameter that has several parts, each with a `/` before it; no parts if it is not there, nil if it
+  /// is not valid. The parts are decoded one by one, because they may contain a `/` themselves.
+  func parts(_ name: Substring) -> [String]? {
+    let value = values[name] ?? ""
+    let parts = value.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
+    return parts.contains(nil) ? nil : parts.dropFirst().compactMap(\.self)
+  }
+}
+
+/// A text without its percent encoding; nil if the encoding is not valid.
+private func decoded(_ text: String) -> String? {
+  var bytes: [UInt8] = []
+  var rest = text.utf8[...]
+  while let byte = rest.popFirst() {
+    guard byte == UInt8(ascii: "%") else {
+      bytes.append(byte)
+      continue
+    }
+    guard rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else { return nil }
+    bytes.append(value)
+    rest = rest.dropFirst(2)
+  }
+  return String(validating: bytes, as: UTF8.self)
+}

@@ -1,0 +1,69 @@
+import UDI
+
+extension UDITreePage {
+  /// The way of a lookup, as `explain` gives it, for the page.
+  ///
+  /// - Parameter query: `path`, the tags from the page's context down to the one where the lookup begins; `type` and
+  ///   `name`, the texts of the key; and `search`.
+  /// - Returns: JSON; nil if the query is not valid. `{}` if there is no such context, or nothing under the key.
+  func way(_ query: Query) -> String? {
+    guard let type = query["type"], let tags = query.parts("path") else { return nil }
+    let search = query["search"].map { UDISearch(rawValue: $0) }
+    if case .some(nil) = search { return nil }
+    var json = JSON()
+    json.object { json in
+      guard let start = tags.reduce(context, { $0?.child(tag: $1) }) else { return }
+      guard let found = start.explain(typeNamed: type, named: query["name"], search: search ?? nil) else { return }
+      write(found, to: &json)
+    }
+    return json.text
+  }
+
+  private func write(_ explanation: UDIExplanation, to json: inout JSON) {
+    json.member("summary", explanation.summary)
+    if let advice = explanation.advice { json.member("advice", advice) }
+    json.member("search", explanation.search.rawValue)
+    json.member("emptyCount", explanation.emptyCount)
+    json.member("omittedCount", explanation.omittedCount)
+    json.member("equallyNearCount", explanation.equallyNearCount)
+    if let outside = explanation.nearestOutside {
+      json.key("outside")
+      json.array(outside.path) { $0.value($1) }
+    }
+    let answer = explanation.contexts.firstIndex { context in
+      context.findings.contains { isAnswer($0, of: explanation) }
+    }
+    json.key("steps")
+    json.array(explanation.contexts.enumerated()) { json, step in
+      json.object { json in
+        json.key("path")
+        json.array(step.element.path) { $0.value($1) }
+        json.member("isAnswer", if: step.offset == answer)
+        json.key("findings")
+        json.array(step.element.findings) { write($1, to: &$0) }
+      }
+    }
+  }
+
+  private func isAnswer(_ finding: UDIExplanation.Finding, of explanation: UDIExplanation) -> Bool {
+    guard finding.typeName == explanation.typeName, finding.name == explanation.name else { return false }
+    switch finding.kind {
+    case .live, .kept, .provider, .override: return true
+    default: return false
+    }
+  }
+
+  private func write(_ finding: UDIExplanation.Finding, to json: inout JSON) {
+    json.object { json in
+      json.member("kind", finding.kind.rawValue)
+      json.member("type", finding.typeName)
+      json.key("name")
+      if let name = finding.name { json.value(name) } else { json.raw("null") }
+      json.key("className")
+      if let className = finding.className { json.value(className) } else { json.raw("null") }
+      json.key("lifetime")
+      if let lifetime = finding.lifetime { json.value(lifetime) } else { json.raw("null") }
+      json.member("site", "\(finding.fileID):\(finding.line)")
+    }
+  }
+}

@@ -1,0 +1,70 @@
+/// The files of the page: plain HTML, CSS and JavaScript. They are written in Swift files, because resources in a
+/// bundle would need Foundation.
+enum Page {
+  /// The page. `write(to:)` replaces the two lines of the head that load the style and the script.
+  static let html = #"""
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="referrer" content="no-referrer">
+    <meta http-equiv="Content-Security-Policy" content="{policy}">
+    <title>Contexts</title>
+    <link rel="icon" href="data:,">
+    {style}
+    {script}
+    </head>
+    <body>
+    <header>
+      <h1 id="title">Contexts</h1>
+      <p id="counts"></p>
+      <div class="search" role="search">
+        <label class="unseen" for="search">Search contexts, types, names and classes</label>
+        <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"
+          aria-describedby="found" aria-keyshortcuts="/">
+        <kbd aria-hidden="true">/</kbd>
+      </div>
+      <p id="found" role="status"></p>
+      <p id="live"><span id="pulse" aria-hidden="true"></span><span id="status" role="status">Loading</span></p>
+      <button id="pause" type="button" aria-pressed="false" hidden>Pause</button>
+    </header>
+    <main>
+      <section id="trees" aria-label="The tree">
+        <div id="tree" role="tree" tabindex="0" aria-label="Contexts and what they have">
+          <div id="rows" role="presentation"></div>
+          <svg id="lines" aria-hidden="true"></svg>
+        </div>
+        <p id="legend" aria-hidden="true"></p>
+      </section>
+      <aside>
+        <section id="details" aria-labelledby="details-title">
+          <h2 id="details-title">Nothing selected</h2>
+          <div id="facts"></div>
+        </section>
+        <section aria-labelledby="way-title">
+          <h2 id="way-title">Look something up</h2>
+          <form id="lookup" autocomplete="off">
+            <p><label for="key">Dependency</label>
+              <input id="key" list="keys" spellcheck="false" placeholder="Type a protocol or a class" required>
+              <datalist id="keys"></datalist></p>
+            <p><span class="label" id="from-label">From</span>
+              <output id="from" aria-labelledby="from-label"></output></p>
+            <p><label for="order">Search</label>
+              <select id="order"></select></p>
+            <p class="buttons"><button type="submit">Look it up</button>
+              <button id="forget" type="button" hidden>Clear</button></p>
+          </form>
+          <div id="answer" role="status"></div>
+          <ol id="steps"></ol>
+        </section>
+      </aside>
+    </main>
+    <noscript><p>This page needs JavaScript.</p></noscript>
+    {data}
+    </body>
+    </html>
+
+    """#
+}

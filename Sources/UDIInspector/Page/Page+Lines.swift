@@ -1,0 +1,69 @@
+extension Page {
+  /// Lights up what is related to the selection, and the way of a lookup, and draws lines between them.
+  static let linesScript = #"""
+    // MARK: - What lights up
+
+    const linesBox = document.getElementById('lines')
+    // By the id of a row: what it is to the selection, or in the way of a lookup.
+    let roles = new Map()
+    let lines = []
+
+    const isIn = (one, context) => contextOf(one) === context
+
+    function light() {
+      roles = new Map()
+      lines = []
+      const one = selected()
+      const entries = one === null ? [] : one.isContext ? one.entries : [one]
+      // For a context, only what goes beyond it is of interest.
+      const counts = other => !other.isOutside && (one.isContext ? !isIn(other, one) : other !== one)
+      for (const entry of entries) {
+        for (const needed of entry.needs.filter(counts)) {
+          roles.set(needed.id, { name: 'needed', text: 'needed', words: 'needed by the selection' })
+          lines.push({ from: entry, to: needed, kind: 'needs' })
+        }
+        for (const user of entry.neededBy.filter(counts)) {
+          roles.set(user.id, { name: 'needs', text: 'needs it', words: 'needs the selection' })
+          lines.push({ from: user, to: entry, kind: 'needed-by' })
+        }
+      }
+      if (way !== null) lightWay()
+    }
+
+    function lightWay() {
+      let previous = null
+      way.steps.forEach((step, index) => {
+        if (step.context === null) return
+        roles.set(step.context.id, { name: 'step', text: `${index + 1}`, words: `step ${index + 1} of the lookup` })
+        if (previous !== null) lines.push({ from: previous, to: step.context, kind: 'step' })
+        previous = step.context
+      })
+      if (way.answer !== null) roles.set(way.answer.id, { name: 'answer', text: 'found', words: 'found by the lookup' })
+    }
+
+    // The lines are drawn at the right edge of the tree, from row to row. What is folded away is drawn at the row that
+    // stands for it.
+    function drawLines() {
+      const height = treeBox.clientHeight
+      linesBox.style.top = `${treeBox.scrollTop}px`
+      linesBox.setAttribute('height', height)
+      const drawn = new Map()
+      for (const { from, to, kind } of lines.slice(0, 200)) {
+        const [start, end] = [placeOf(from), placeOf(to)]
+        if (start === undefined || end === undefined || start === end) continue
+        drawn.set(`${start} ${end} ${kind}`, { start, end, kind })
+      }
+      const top = rowsBox.offsetTop - treeBox.scrollTop
+      const y = place => Math.max(-40, Math.min(height + 40, top + (place + 0.5) * rowHeight))
+      linesBox.replaceChildren(...[...drawn.values()].map(({ start, end, kind }) => {
+        const [from, to] = [y(start), y(end)]
+        const reach = 10 + Math.min(44, 6 + Math.abs(end - start) * 3)
+        return drawing('g', { class: kind },
+          drawing('path', { class: 'curve', d: `M0 ${from}C${reach} ${from} ${reach} ${to} 4 ${to}` }),
+          drawing('path', { class: 'head', d: `M0 ${to}l8 -4v8Z` }))
+      }))
+      treeBox.classList.toggle('has-lines', lines.length > 0)
+    }
+
+    """#
+}

@@ -1,0 +1,133 @@
+extension Page {
+  /// Computes the way of a lookup from the data, as `UDIContext.explain` does. A page that was written to a file uses
+  /// it; a page that is served asks the program instead.
+  static let wayScript = #"""
+    // MARK: - The way of a lookup
+
+    const searches = {
+      lineage: { below: true, above: true, words: 'here, then below, then above' },
+      descendants: { below: true, above: false, words: 'here, then below' },
+      local: { below: false, above: false, words: 'here alone' },
+      ancestors: { below: false, above: true, words: 'here, then above' },
+    }
+    // An explanation lists this many contexts, even if they have nothing, and this many of those that have something.
+    const listedInOrder = 12, listed = 100
+
+    // The contexts from one downwards, level by level. What is in scopes below is left out.
+    function* levels(first) {
+      for (let level = [first]; level.length > 0;) {
+        yield level
+        level = level.flatMap(context => context.children.filter(child => !child.isScope))
+      }
+    }
+
+    function* ancestors(context) {
+      for (let next = context.parent; next !== null; next = next.parent) yield next
+    }
+
+    // What a context has under a key, in the order of precedence.
+    function findings(context, { type, name }) {
+      const own = context.entries.filter(entry => entry.type === type && entry.name === name && entry.kind !== 'object')
+      const order = ['override', 'live', 'dead', 'kept', 'provider']
+      const inForce = own.findLast(entry => entry.kind === 'override')
+      return own.filter(entry => entry.kind !== 'override' || entry === inForce)
+        .sort((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind))
+    }
+
+    const answering = (context, key) => findings(context, key).find(entry => !kinds[entry.kind].isGone) ?? null
+
+    function nearest(first, key) {
+      for (const level of levels(first)) {
+        for (const context of level) {
+          const entry = answering(context, key)
+          if (entry !== null) return entry
+        }
+      }
+      return null
+    }
+
+    // If there is no answer, the nearest place that has one, and the scope that hides it.
+    function outside(start, key, search) {
+      let visited = null
+      for (const context of [start, ...ancestors(start)]) {
+        const entry = context === start && searches[search].below ? null : nearest(context, key)
+        if (entry !== null) return { entry, scope: null }
+        for (let level = [context]; level.length > 0;) {
+          for (const scope of level) {
+            const hidden = scope !== context && scope.isScope ? nearest(scope, key) : null
+            if (hidden !== null) return { entry: hidden, scope }
+          }
+          level = level.flatMap(one => one.children.filter(child => child !== visited))
+        }
+        visited = context
+      }
+      return null
+    }
+
+    function wayOf(start, key, givenSearch) {
+      const search = givenSearch ?? start.search
+      const way = {
+        key, start, search, steps: [], answer: null, emptyCount: 0, omittedCount: 0, equallyNearCount: 0,
+        outside: null, cause: 'found', isSetUpPending: false,
+      }
+      const seen = []
+      function look(context) {
+        const own = findings(context, key)
+        const others = context.entries.filter(entry =>
+          entry.type === key.type && entry.name !== key.name && entry.kind !== 'object')
+        seen.push(...own, ...others)
+        const step = { context, path: context.path, findings: [...own, ...others], isAnswer: false }
+        way.isSetUpPending ||= context.isSetUpPending && way.answer === null
+        if (way.steps.length < (step.findings.length === 0 ? listedInOrder : listed)) way.steps.push(step)
+        else if (step.findings.length === 0) way.emptyCount += 1
+        else way.omittedCount += 1
+        const entry = own.find(one => !kinds[one.kind].isGone)
+        if (entry === undefined) return
+        if (way.answer !== null) { way.equallyNearCount += 1; return }
+        way.answer = entry
+        step.isAnswer = true
+      }
+      const alone = [...(searches[search].below ? [] : [start]), ...(searches[search].above ? ancestors(start) : [])]
+      if (searches[search].below) {
+        for (const level of levels(start)) {
+          level.forEach(look)
+          if (way.answer !== null) return way
+        }
+      }
+      for (const context of alone) {
+        look(context)
+        if (way.answer !== null) return way
+      }
+      const gone = seen.find(entry => entry.name === key.name)
+      way.others = seen.filter(entry => entry.name !== key.name && !kinds[entry.kind].isGone)
+      way.outside = outside(start, key, search)
+      way.cause = gone !== undefined ? 'dead' : way.others.length > 0 ? 'otherNames'
+        : way.outside === null ? 'notRegistered' : way.outside.scope === null ? 'outOfReach' : 'inScope'
+      way.gone = gone
+      way.goesBeyond = searches[search].above && tree.path.length > 1
+      return way
+    }
+
+    const quote = path => `“${spellPath(path)}”`
+
+    // The answer in words. The program says it better, but a file has no program to ask.
+    function summarize(way) {
+      const key = spell(way.key.type, way.key.name)
+      const entry = way.answer
+      const where = one => `${quote(one.context.path)}, registered at ${one.site}`
+      switch (way.cause) {
+        case 'found': return `${key} is there: ` + (entry.kind === 'provider'
+          ? `the provider in ${where(entry)}, makes one.` : `the ${entry.className} in ${where(entry)}.`)
+        case 'dead': return `${key} has died: it was bound in ${where(way.gone)}, and nobody held it.`
+        case 'otherNames': return `No ${key} is registered where the lookup looks, only `
+          + `${[...new Set(way.others.map(one => one.name === null ? 'one without a name' : `one named ${one.name}`))]
+            .sort().join(' and ')}.`
+        case 'outOfReach': return `${key} is out of reach: it is in ${where(way.outside.entry)}.`
+        case 'inScope': return `${key} is in the scope ${quote(way.outside.scope.path)}, which is closed to lookups `
+          + `from outside: it is in ${where(way.outside.entry)}.`
+        default: return `No ${key} is registered ${tree.path.length > 1 ? 'here' : 'in this tree'}.`
+      }
+    }
+
+    """#
+}

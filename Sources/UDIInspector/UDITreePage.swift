@@ -1,0 +1,69 @@
+public import UDI
+
+/// A page that shows a tree while the program runs: which objects are bound where, whether they are alive, what is
+/// made, who needs what, and the way of any lookup.
+///
+/// A program with a server mounts the page at any path. One route is enough, because all requests of the page go to its
+/// own path, and differ only in the query:
+///
+/// ```swift
+/// let page = UDITreePage(AppContext)
+/// router.get("/debug/contexts") { request, _ in
+///   guard let answer = page.response(to: request.uri.string) else { throw HTTPError(.notFound) }
+///   return Response(
+///     status: .ok, headers: [.contentType: answer.contentType],
+///     body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+/// }
+/// ```
+///
+/// Any other program writes the page to a file: ``write(to:)``.
+///
+/// The page shows the names of types and classes, tags, names of dependencies, places in the source, and the messages
+/// of errors that factories threw. It shows no values. Mount it where only developers can reach it.
+///
+/// Nothing that the page asks changes the tree: it makes no instance, and runs no set-up block.
+public struct UDITreePage: Sendable {
+  let context: UDIContext
+
+  /// Makes the page of a context.
+  ///
+  /// - Parameter context: The context at the top of the page, normally a root. The page holds it.
+  public init(_ context: UDIContext) { self.context = context }
+
+  /// What a server answers to a request of the page.
+  public struct Response: Sendable, Hashable {
+    /// The value of the header `Content-Type`.
+    public let contentType: String
+    /// The body.
+    public let body: [UInt8]
+
+    init(_ contentType: String, _ body: String) {
+      self.contentType = "\(contentType); charset=utf-8"
+      self.body = Array(body.utf8)
+    }
+  }
+
+  /// Returns the answer to a request of the page.
+  ///
+  /// - Parameter target: The request's target, as HTTP has it: the path, and the query if there is one. The path can be
+  ///   anything. Without a query, the answer is the page itself.
+  /// - Returns: Nil if the page makes no such request: answer that with the status 404.
+  /// - Complexity: O(contexts and bindings), if the request is for the data.
+  public func response(to target: String) -> Response? {
+    let query = Query(target)
+    switch query.resource {
+    case "": return Response("text/html", Page.served)
+    case "style.css": return Response("text/css", Page.style)
+    case "script.js": return Response("text/javascript", Page.script)
+    case "data.json": return Response("application/json", PageData(context).json(unless: query["version"]))
+    case "way.json": return way(query).map { Response("application/json", $0) }
+    default: return nil
+    }
+  }
+
+  /// Returns the page as one file, with the data as it is now. It loads nothing, and cannot update itself.
+  ///
+  /// - Returns: The text of an HTML file.
+  /// - Complexity: O(contexts and bindings).
+  public func html() -> String { Page.written(PageData(context).json()) }
+}
