@@ -32,8 +32,8 @@ let package = Package(
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UDI", package: "UDI"),
+        .product(name: "UDIInspector", package: "UDI"),
       ],
-      resources: ["html", "css", "js"].map { .embedInCode("Debug/Page/contexts.\($0)") },
       swiftSettings: settings),
     .executableTarget(
       name: "NotesServer",

@@ -21,7 +21,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(
       testDescription: "path below a note", method: .get, uri: "/notes/1/x", status: .notFound, code: "not_found"),
     BadInput(
-      testDescription: "no debug route", method: .get, uri: "/debug/contexts.json", status: .notFound, code: "not_found"
+      testDescription: "no debug route", method: .get, uri: "/debug/contexts", status: .notFound, code: "not_found"
     ),
     BadInput(testDescription: "no such note", method: .get, uri: "/notes/99", status: .notFound, code: "not_found"),
     BadInput(

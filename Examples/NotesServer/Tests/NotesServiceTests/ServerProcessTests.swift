@@ -47,7 +47,7 @@ import Testing
               POST /notes HTTP/1.1\r\nHost: x\r\nX-Request-Id: half-sent\r\nContent-Type: application/json\r\n\
               Content-Length: 16\r\n\r\n{"title
               """))
-        while try await !get("/debug/contexts.json", port: port).contains("half-sent") {}
+        while try await !get("/debug/contexts?data.json", port: port).contains("half-sent") {}
         server.terminate()
         try await server.read(to: "Draining")
         try await outbound.write(ByteBuffer(string: #"": "Tea"}"#))
