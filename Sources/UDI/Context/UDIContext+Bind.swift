@@ -1,7 +1,7 @@
 /// Binding: registering an instance that somebody else keeps alive.
 ///
-/// Every verb that takes a dependency is declared twice: for `Sendable` types, callable from anywhere, and, below the
-/// mark, for all other types, on the main actor. The compiler chooses by the dependency's type. So a dependency that is
+/// Every verb that takes a dependency is declared twice: for `Sendable` types, callable from anywhere, and (below the
+/// mark) for all other types, on the main actor. The compiler chooses by the dependency's type. So a dependency that is
 /// not `Sendable` never leaves the main actor.
 extension UDIContext {
   /// Binds an instance in this context, which holds it weakly, and withdraws its bindings under the same key in all

@@ -149,7 +149,7 @@ struct ClosureContext {
       }
     }
 
-    /// If this is the name of a function type, whether such a function has a context; nil for any other type.
+    /// Whether functions of the type with this name have a context; nil if this is not the name of a function type.
     ///
     /// The name of a function type ends with `I`, letters that describe the function, and `_`.
     private static func isThickFunction(_ text: String) -> Bool? {

@@ -3,7 +3,7 @@ extension Node {
   /// Registers a provider. If another one is registered under the same key, removes it, and drops the instances that it
   /// keeps.
   ///
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
@@ -43,7 +43,7 @@ extension Node {
 
   /// Removes a provider, and drops the instances that it keeps.
   ///
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return [] }
     treeLocked.providers.remove(provider.keyID)
@@ -85,7 +85,7 @@ extension Node {
   /// Drops the instances that a context's providers keep, because the context is ending. The providers have already
   /// been taken out of the context.
   ///
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     providers.changeEach { element in

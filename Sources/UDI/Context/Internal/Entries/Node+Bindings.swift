@@ -30,7 +30,8 @@ extension Node {
     }
   }
 
-  /// Adds a binding, which has just been put into the dictionary, to the lists and to the index.
+  /// Adds a binding, which has just been put into the dictionary, to the index and to the lists of its instance and its
+  /// maker.
   @inline(__always)
   private func show(
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage

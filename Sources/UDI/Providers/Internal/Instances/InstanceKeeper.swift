@@ -107,7 +107,7 @@ extension InstanceKeeper {
   /// Drops the instance that is kept or is being made. Threads that already wait still get it, but anybody who asks
   /// from now on gets a newer one. Call this under the tree lock.
   ///
-  /// - Returns: The user's storage, which the caller resets after it has given back the lock.
+  /// - Returns: The user's storage, if it has to be reset. The caller does this after it has given back the lock.
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil

@@ -34,7 +34,7 @@ extension Provider {
 
   /// Drops all instances that are kept or are being made. Call this under the tree lock.
   ///
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
     _ = dropKept(&garbage)
     guard hasCaches else { return [] }

@@ -49,7 +49,7 @@ class Provider: Entry, @unchecked Sendable {
     case threw
     case returnedNil
   }
-  /// The outcome that goes with `lastFailure`. It can be read without a lock.
+  /// How the factory's last run ended. This agrees with `lastFailure`, but can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
   /// Properties that are set at registration and that only few providers need.
@@ -269,7 +269,7 @@ extension Provider {
   /// Makes the provider leave its context, which no longer refers to it, and drops all instances that the provider
   /// keeps.
   ///
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(isReset: false, &garbage)
     node = nil
@@ -280,7 +280,7 @@ extension Provider {
   /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
-  /// - Returns: The user's storages, which the caller resets after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
   final func drop(isReset: Bool, _ garbage: inout Garbage) -> [DroppedStorage] {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }

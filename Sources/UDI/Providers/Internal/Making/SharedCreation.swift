@@ -97,7 +97,7 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  // A function of its own, so that `end` is small enough for the compiler to inline.
+  // This is a function of its own, so that `end` is small enough for the compiler to inline.
   @inline(never)
   private func pass(_ outcome: Outcome, _ gate: Gate) {
     self.outcome = outcome
