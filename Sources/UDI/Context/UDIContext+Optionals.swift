@@ -77,7 +77,7 @@ extension UDIContext {
   /// - Throws: ``UDILinkError`` if there is none.
   @available(
     *, deprecated,
-    message: "what is required is not optional: ask for the type without the question mark, or use `link`"
+    message: "a required dependency is not optional: ask for the type without the question mark, or use `link`"
   )
   public func require<Wrapped: Sendable>(
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil
@@ -95,7 +95,7 @@ extension UDIContext {
   /// - Throws: ``UDILinkError`` if there is none.
   @available(
     *, deprecated,
-    message: "what is required is not optional: ask for the type without the question mark, or use `link`"
+    message: "a required dependency is not optional: ask for the type without the question mark, or use `link`"
   )
   @preconcurrency @MainActor
   public func require<Wrapped>(
@@ -118,7 +118,7 @@ extension UDIObject {
   /// - Throws: ``UDILinkError`` if there is none.
   @available(
     *, deprecated,
-    message: "what is required is not optional: ask for the type without the question mark, or use `linkInLine`"
+    message: "a required dependency is not optional: ask for the type without the question mark, or use `linkInLine`"
   )
   public func require<Wrapped: Sendable>(
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -139,7 +139,7 @@ extension UDIObject {
   /// - Throws: ``UDILinkError`` if there is none.
   @available(
     *, deprecated,
-    message: "what is required is not optional: ask for the type without the question mark, or use `linkInLine`"
+    message: "a required dependency is not optional: ask for the type without the question mark, or use `linkInLine`"
   )
   @preconcurrency @MainActor
   public func require<Wrapped>(

@@ -11,8 +11,8 @@ extension UDIExplanation {
       "A context has one binding for each type and name. Bind one of the two under a name, or bind the first again "
         + "when the second has gone."
     case .withdrawn:
-      "`bind` moves an instance: it withdraws it from every other context. To have it in both, call `multiBind` for "
-        + "the second."
+      "`bind` moves an instance: it withdraws the instance from every other context. To have it in both contexts, call "
+        + "`multiBind` for the second."
     case .otherNames:
       "Look it up by the name that it is registered under: names are exact, and a dependency with a name is never "
         + "found without it."
@@ -24,8 +24,9 @@ extension UDIExplanation {
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
     case .inScope where isInFactory:
-      "The factory was handed \(quoted(contextPath)), which is outside. Register its provider in the scope, or link it "
-        + "from inside the scope as `.unique` or `.graph`: those factories are handed the context that asks."
+      "The factory was given \(quoted(contextPath)), which is outside the scope. Register its provider in the scope. "
+        + "Or register it as `.unique` or `.graph`, whose factories are given the context that asks, and "
+        + "link from inside."
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
@@ -47,7 +48,7 @@ extension UDIExplanation {
       """
     case .asynchronous:
       """
-      Await `obtain`, which makes it. So that lookups that cannot wait find it, register it as `.context`, and await \
+      Await `obtain`, which makes it. To let lookups that cannot wait find it, register it as `.context`, and await \
       `warmUp` when the program starts.
       """
     case .notSendable:
@@ -72,8 +73,8 @@ extension UDIExplanation {
     case .contextClosed:
       "Link it before the context is closed: before `close()` is called, or before a `withScope` ends."
     case .contextGone:
-      "A provider made the object for that context, which owned it: keep the context for as long as you use what it "
-        + "owns."
+      "A provider made the object for that context, which owned it: keep the context for as long as you use the "
+        + "objects that it owns."
     }
   }
 
@@ -89,9 +90,10 @@ extension UDIExplanation {
     }
     if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
     return """
-      While a factory runs, lookups from its context go up, so that nothing is made from what is below and may end \
-      earlier. Register the provider as `.unique` or `.graph`, whose factories are handed the context that asks; or \
-      register \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
+      While a factory runs, lookups from its context go up, so that no instance is made from dependencies below, \
+      which may end earlier. Register the provider as `.unique` or `.graph`, whose factories are given the context \
+      that asks; or register \(key) further up; or, if this is what you want, have the factory name \
+      `search: .lineage`.
       """
   }
 }

@@ -46,8 +46,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .replaced(let place):
       """
       \(key) is not in \(place.context) any more: the \(place.object) bound there at \(place.site)\
-      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and what was bound then is \
-      gone.
+      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object \
+      that was bound in its place is gone.
       """
     case .withdrawn(let place):
       "\(key) is not in \(place.context) any more: the \(place.object) bound there at \(place.site) was "
@@ -81,8 +81,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .asynchronous:
-      "The factory of \(key) is asynchronous, and nothing that it made is kept. This lookup could not wait."
-    case .notSendable: "\(key) was registered as a type that is not Sendable, and this lookup is for one that is."
+      "The factory of \(key) is asynchronous, and no instance is kept. This lookup could not wait."
+    case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
         + "that need not be Sendable, and at run time nobody can know whether \(type) is Sendable."
@@ -92,7 +92,7 @@ extension UDIExplanation: CustomStringConvertible {
         + "\(place.finding.failure.map { ", \($0.circumstances)" } ?? ""): \(oneLine(message))"
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
-      "\(key) is served by the provider of \(made), but what that provider made does not conform to it."
+      "\(key) is served by the provider of \(made), but the instance that this provider made does not conform to it."
     case .contextClosed(let path):
       "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there any "
         + "more."

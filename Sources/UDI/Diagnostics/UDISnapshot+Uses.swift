@@ -42,7 +42,8 @@ extension UDISnapshot {
     /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
     /// registered in. Empty if the object is not attached.
     public let path: [String]
-    /// The index of that context in ``UDISnapshot/contexts``; nil if it is not part of the snapshot.
+    /// The index, in ``UDISnapshot/contexts``, of the context at the end of `path`; nil if it is not part of the
+    /// snapshot.
     public let context: Int?
     /// The entries that are the dependent itself: the provider, or, for an object, its bindings and the providers that
     /// keep it. Empty if the snapshot does not contain any.

@@ -109,7 +109,7 @@ extension Required {
   ///   - line: The line of the declaration, for diagnosis.
   @available(
     *, deprecated,
-    message: "what is required is not optional: write the type without the question mark, or use @Linked"
+    message: "a required dependency is not optional: write the type without the question mark, or use @Linked"
   )
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -126,7 +126,7 @@ extension Required {
   ///   - line: The line of the declaration, for diagnosis.
   @available(
     *, deprecated,
-    message: "what is required is not optional: write the type without the question mark, or use @Linked"
+    message: "a required dependency is not optional: write the type without the question mark, or use @Linked"
   )
   public init<Wrapped: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line

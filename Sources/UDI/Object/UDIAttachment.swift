@@ -154,7 +154,8 @@ extension UDIAttachment {
         .contextGone,
         """
         The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: a \
-        provider made the object for that context, which owned it. Keep the context as long as you use what it owns.
+        provider made the object for that context, which owned it. Keep the context as long as you use the \
+        objects that it owns.
         """, at: site)
       return nil
     }

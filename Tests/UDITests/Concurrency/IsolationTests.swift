@@ -437,7 +437,7 @@ import UDI
     #expect(screen != nil && screen?.attachedContext == nil)
     #expect(misuse.map(\.kind) == [.notAttached])
     #expect(misuse.first?.message.contains("is not attached to \"context\"") == true)
-    #expect(misuse.first?.message.contains("register a closure that belongs to it") == true)
+    #expect(misuse.first?.message.contains("register a closure that belongs to the actor") == true)
     // Each time, and even after another object was attached.
     let (other, none) = MisuseLog.during { context.link(Screen.self) }
     #expect(other?.attachedContext === context && none.isEmpty)

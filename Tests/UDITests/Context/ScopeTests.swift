@@ -540,7 +540,7 @@ private protocol Domestic: AnyObject {}
     }
     register(.context)
     let error = #expect(throws: UDILinkError.self) { try session.require((any Service).self) }
-    #expect(error?.explanation.advice?.hasPrefix("The factory was handed \"App\", which is outside.") == true)
+    #expect(error?.explanation.advice?.hasPrefix("The factory was given \"App\", which is outside the scope.") == true)
     // What it says.
     register(.unique)
     #expect(session.link((any Service).self) != nil)

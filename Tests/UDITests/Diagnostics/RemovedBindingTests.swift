@@ -81,7 +81,7 @@ struct RemovedBindingTests {
     let explanation = root.explain((any Service).self)
     let expected =
       "UDITests.Service is not in \"App / Shop\" any more: the Plain bound there at \(file):\(line), which is still alive, "
-      + "was replaced at \(file):\(line + 1), and what was bound then is gone."
+      + "was replaced at \(file):\(line + 1), and the object that was bound in its place is gone."
     #expect(firstLine(of: explanation) == expected)
     guard case .replaced(let place) = explanation.cause else {
       Issue.record("it was replaced")

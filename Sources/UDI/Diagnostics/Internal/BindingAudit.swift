@@ -181,7 +181,7 @@ extension BindingAudit {
       garbage.add(previous)
     }
     context.withNode { node in
-      // This makes `node.context` return the context from now on, which is needed when something is bound there next.
+      // From now on, `node.context` returns the context. This is necessary if an object is bound in it next.
       node.remember(context)
       update(object, at: node, &garbage) { subject in
         subject.attachment = attachment

@@ -108,8 +108,8 @@ extension Provider {
       .valueHeldWeakly,
       """
       The factory of \(key) made a value, of type \(type(of: instance.anyValue)), under the lifetime \
-      "\(lifetime.name)": only class instances can be kept weakly, so it is made anew at every link. Register it as \
-      `.context` or `.unique`.
+      "\(lifetime.name)": only class instances can be kept weakly, so each link makes a new value. Register the \
+      factory as `.context` or `.unique`.
       """, at: site)
   }
 }

@@ -11,8 +11,8 @@ extension Provider {
       fatalError(
         """
         \(site.fileID):\(site.line): \(key.type.text) was registered with `onClose`, but under the lifetime \
-        "\(lifetime.name)" the context does not own what is made, so it cannot close it. Name a lifetime under which \
-        the context keeps the instance, for example `.context`; or close each instance where it is used.
+        "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime under \
+        which the context keeps them, for example `.context`; or close each instance where it is used.
         """)
     }
   }
@@ -61,9 +61,9 @@ extension Provider {
     return LateReport(.unclosed, at: site) {
       """
       \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
-      \(count == 1 ? "was" : "were") let go of without having been closed. Await `close()` on the context before it \
+      \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
       is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
-      closes its scope, the synchronous one does not.
+      closes its scope; the synchronous one does not.
       """
     }
   }

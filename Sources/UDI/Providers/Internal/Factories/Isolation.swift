@@ -71,8 +71,8 @@ struct Isolation: Sendable {
     guard actor === MainActor.shared else {
       fatalError(
         """
-        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it on their way and cannot wait \
-        for an actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
+        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it and cannot wait for \
+        an actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
     return .mainActor

@@ -216,7 +216,7 @@ extension InstanceKeeper {
         owner.change { node, _ in node.notifyWatchers(ofInstanceOf: provider) }
         return true
       case .wait(let gate, let other):
-        // A user's storage is being reset.
+        // Another thread is resetting the user's storage, so this thread waits.
         gate.wait()
         _ = other.takeOutcome(resolution)
       case .found, .discarded, .gone:

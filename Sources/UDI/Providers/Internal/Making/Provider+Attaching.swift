@@ -58,8 +58,8 @@ extension Provider {
       .notAttached,
       """
       The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject \
-      belongs to an actor, usually the main actor, and it was made elsewhere. Make or provide it on that actor: \
-      register a closure that belongs to it.
+      belongs to an actor, usually the main actor, and the object was made elsewhere. Make or provide it on that \
+      actor: register a closure that belongs to the actor.
       """, at: site)
   }
 

@@ -52,7 +52,8 @@ final class FactoryFailure: Sendable {
     switch reason {
     case .threw(let text): text
     case .returnedNil: "it returned nil, and has made nothing since"
-    case .notConvertible(let made): "what the provider of \(TypeIdentity.of(made).text) made does not conform"
+    case .notConvertible(let made):
+      "the instance that the provider of \(TypeIdentity.of(made).text) made does not conform"
     }
   }
 }
