@@ -7,10 +7,10 @@
 #endif
 
 extension UDITreePage {
-  /// Writes the page to one file, with the data as it is now. The file loads nothing: a browser shows it without a
+  /// Writes the page to a single file, with the present data. The file loads nothing: a browser shows it without a
   /// server or a network.
   ///
-  /// - Parameter path: The path of the file. A file that is there already is replaced.
+  /// - Parameter path: The path of the file. An existing file is replaced.
   /// - Throws: ``WriteError`` if the file cannot be written.
   /// - Complexity: O(contexts and bindings).
   public func write(to path: String) throws(WriteError) {
@@ -19,7 +19,7 @@ extension UDITreePage {
     // The pointer is used only during the call.
     let written = unsafe bytes.withUnsafeBufferPointer { unsafe fwrite($0.baseAddress, 1, $0.count, file) }
     let code = errno
-    // What is still in a buffer is written now, so this may fail as well.
+    // Closing the file writes the rest of the buffer, so this may fail as well.
     let isClosed = unsafe fclose(file) == 0
     guard written == bytes.count else { throw WriteError(path: path, code: code) }
     guard isClosed else { throw WriteError(path: path, code: errno) }
@@ -34,7 +34,8 @@ extension UDITreePage {
 
     /// The path, and the system's message.
     public var description: String {
-      // The message is copied at once. It belongs to the system, and stays until the next error of this thread.
+      // The message is copied at once, because it belongs to the system and is valid only until the next error on this
+      // thread.
       let message = unsafe strerror(code).map { unsafe String(cString: $0) }
       return "\(path) cannot be written: \(message ?? "error \(code)")"
     }

@@ -1,7 +1,7 @@
 public import UDI
 
-/// A page that shows a tree while the program runs: which objects are bound where, whether they are alive, what is
-/// made, who needs what, and the way of any lookup.
+/// A page that shows a tree while the program runs: which objects are bound where, whether they are alive, which
+/// instances have been made, who needs which dependency, and the way of any lookup.
 ///
 /// A program with a server mounts the page at any path. One route is enough, because all requests of the page go to its
 /// own path, and differ only in the query:
@@ -21,16 +21,16 @@ public import UDI
 /// The page shows the names of types and classes, tags, names of dependencies, places in the source, and the messages
 /// of errors that factories threw. It shows no values. Mount it where only developers can reach it.
 ///
-/// Nothing that the page asks changes the tree: it makes no instance, and runs no set-up block.
+/// The page's requests do not change the tree: they make no instance, and run no set-up block.
 public struct UDITreePage: Sendable {
   let context: UDIContext
 
   /// Makes the page of a context.
   ///
-  /// - Parameter context: The context at the top of the page, normally a root. The page holds it.
+  /// - Parameter context: The context at the top of the page, normally a root. The page holds it strongly.
   public init(_ context: UDIContext) { self.context = context }
 
-  /// What a server answers to a request of the page.
+  /// A server's answer to a request of the page.
   public struct Response: Sendable, Hashable {
     /// The value of the header `Content-Type`.
     public let contentType: String
@@ -45,9 +45,9 @@ public struct UDITreePage: Sendable {
 
   /// Returns the answer to a request of the page.
   ///
-  /// - Parameter target: The request's target, as HTTP has it: the path, and the query if there is one. The path can be
+  /// - Parameter target: The request's target as in HTTP: the path, and the query if there is one. The path can be
   ///   anything. Without a query, the answer is the page itself.
-  /// - Returns: Nil if the page makes no such request: answer that with the status 404.
+  /// - Returns: The answer, or nil if the page never makes such a request. In this case, answer with the status 404.
   /// - Complexity: O(contexts and bindings), if the request is for the data.
   public func response(to target: String) -> Response? {
     let query = Query(target)
@@ -61,7 +61,7 @@ public struct UDITreePage: Sendable {
     }
   }
 
-  /// Returns the page as one file, with the data as it is now. It loads nothing, and cannot update itself.
+  /// Returns the page as a single file, with the present data. The file loads nothing, and cannot update itself.
   ///
   /// - Returns: The text of an HTML file.
   /// - Complexity: O(contexts and bindings).

@@ -1,7 +1,7 @@
 /// Writes JSON.
 ///
-/// Of the characters that mean something in HTML, none appears in the text: `<` becomes `\u003C`, for example. So the
-/// text can stand inside a script element as it is.
+/// Characters that have a meaning in HTML are escaped; for example, `<` becomes `\u003C`. So the text can be put into a
+/// script element as it is.
 struct JSON {
   private(set) var text = ""
   private var needsComma = false
@@ -14,7 +14,7 @@ struct JSON {
     enclose("[", { json in for element in elements { body(&json, element) } }, "]")
   }
 
-  /// Writes the key of a member. Its value comes next.
+  /// Writes the key of a member. The caller writes the value next.
   mutating func key(_ key: String) {
     value(key)
     text += ":"
@@ -48,7 +48,7 @@ struct JSON {
       case "\"": text += "\\\""
       case "\\": text += "\\\\"
       case "\n": text += "\\n"
-      // What ends a script, what JavaScript takes for the end of a line, and control characters.
+      // Characters that can end a script, line separators of JavaScript, and control characters.
       case "<", ">", "&", "\u{2028}", "\u{2029}", "\u{0}"..<" ", "\u{7F}"..."\u{9F}":
         let digits = String(scalar.value, radix: 16, uppercase: true)
         text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
@@ -58,7 +58,7 @@ struct JSON {
     text += "\""
   }
 
-  /// Writes a value that is JSON already.
+  /// Writes a value that is already in JSON.
   mutating func raw(_ json: String) {
     separate()
     text += json

@@ -1,14 +1,15 @@
 import UDI
 
-/// The data of the page: a snapshot in a compact form. Texts that are the same are written once, because a tree of
-/// thousands of contexts has the same few types again and again.
+/// The data of the page: a snapshot in a compact form. Each text is written only once, because the same few types occur
+/// again and again in a tree of thousands of contexts.
 struct PageData {
   private let snapshot: UDISnapshot
-  /// The tags from the root down to the first context, both included.
+  /// The tags of the contexts from the root to the first context, both included.
   private let path: [String]
-  /// What each context has.
+  /// The entries of each context.
   private let entries: [[PageEntry]]
-  /// For each dependent of the snapshot that is an object without an entry, its place among the entries of its context.
+  /// For each object that has looked something up and has no entry of its own: its index among the page entries of its
+  /// context. The keys are indices into the snapshot's `dependents`.
   private let objects: [Int: Int]
   private var texts: [String] = []
   private var numbers: [String: Int] = [:]
@@ -29,7 +30,8 @@ struct PageData {
 
   /// The data as JSON.
   ///
-  /// - Parameter known: The version that the page has. If that is still the right one, it is all that the answer has.
+  /// - Parameter known: The version that the page already has. If this is still the current version, only the version
+  ///   is returned.
   func json(unless known: String? = nil) -> String {
     var copy = self
     let content = copy.content()
@@ -42,7 +44,7 @@ struct PageData {
     return json.text
   }
 
-  /// The members of the object, without the braces.
+  /// The members of the JSON object, without the braces around them.
   private mutating func content() -> String {
     var json = JSON()
     json.key("path")
@@ -96,8 +98,8 @@ struct PageData {
     }
   }
 
-  /// Writes who needs what. Either end is the place of an entry, `[context, entry]`, or the texts of something that is
-  /// not in the tree.
+  /// Writes that an object or provider needs a dependency. Each of the two is written as the place of an entry,
+  /// `[context, entry]`, or as its texts if it is not in the tree.
   private mutating func write(_ use: UDISnapshot.Use, to json: inout JSON) {
     let dependent = snapshot.dependents[use.dependent]
     json.object { json in
@@ -139,7 +141,7 @@ struct PageData {
     }
   }
 
-  /// The place of a text in the table.
+  /// Returns the index of a text in `texts`, after adding the text if it is new.
   private mutating func number(_ text: String) -> Int {
     if let number = numbers[text] { return number }
     numbers[text] = texts.count
@@ -149,7 +151,7 @@ struct PageData {
 }
 
 extension Duration {
-  /// A duration that is too long is given as the longest that fits.
+  /// The duration in nanoseconds; `Int.max` if it is too long.
   fileprivate var nanoseconds: Int {
     let (seconds, rest) = components
     let (product, isTooLong) = Int(seconds).multipliedReportingOverflow(by: 1_000_000_000)
@@ -157,7 +159,7 @@ extension Duration {
   }
 }
 
-/// A hash of a text that is the same in every process: FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv).
+/// Returns a hash of a text, which is the same in every process: FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv).
 private func hash(_ text: String) -> String {
   let hash = text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   return String(hash, radix: 16)

@@ -1,11 +1,11 @@
 import UDI
 
-/// Something that a context has, as the page shows it.
+/// A binding, provider, override or other object of a context, as the page shows it.
 struct PageEntry {
-  /// The words of `UDIExplanation.Finding.Kind`, and one more.
+  /// The same names as in `UDIExplanation.Finding.Kind`, and one more.
   enum Kind: String {
     case live, dead, kept, provider, override
-    /// An object that only looks things up.
+    /// An object that has looked something up, but is neither bound nor kept.
     case object
   }
 
@@ -13,11 +13,11 @@ struct PageEntry {
   let typeName: String
   var name: String?
   var className: String?
-  /// The line of the source that registered it.
+  /// The file and line of the registration.
   var site: String?
   var provider: UDISnapshot.Provider?
 
-  /// What a context has, in the order in which the page shows it.
+  /// The entries of a context, in the order in which the page shows them.
   static func entries(of context: UDISnapshot.Context) -> [PageEntry] {
     context.overrides.map { override in
       PageEntry(
@@ -38,6 +38,6 @@ struct PageEntry {
 }
 
 extension PageEntry {
-  /// An object that has looked something up, and is neither bound nor kept in the tree.
+  /// Makes the entry for an object that has looked something up, but is neither bound nor kept in the tree.
   init(_ dependent: UDISnapshot.Dependent) { self.init(kind: .object, typeName: dependent.typeName) }
 }

@@ -1,6 +1,6 @@
-/// The query of a request's target: which of the page's files is asked for, and with what.
+/// The query of a request: the resource that the page asks for, and its parameters.
 struct Query {
-  /// The name before the first `&`; empty if there is no query.
+  /// The resource: the text before the first `&`; empty if there is no query.
   let resource: String
   private let values: [Substring: String]
 
@@ -14,11 +14,12 @@ struct Query {
       }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The value of a parameter; nil if it is not there, or not valid.
+  /// The value of a parameter; nil if it is missing or not valid.
   subscript(_ name: Substring) -> String? { values[name].flatMap(decoded) }
 
-  /// The value of a parameter that has several parts, each with a `/` before it; no parts if it is not there, nil if it
-  /// is not valid. The parts are decoded one by one, because they may contain a `/` themselves.
+  /// Returns the value of a parameter that has several parts, each preceded by a `/`. Returns no parts if the parameter
+  /// is missing, and nil if it is not valid. The parts are decoded one by one, because they may contain a `/`
+  /// themselves.
   func parts(_ name: Substring) -> [String]? {
     let value = values[name] ?? ""
     let parts = value.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
@@ -26,7 +27,7 @@ struct Query {
   }
 }
 
-/// A text without its percent encoding; nil if the encoding is not valid.
+/// Removes the percent encoding from a text; nil if the encoding is not valid.
 private func decoded(_ text: String) -> String? {
   var bytes: [UInt8] = []
   var rest = text.utf8[...]

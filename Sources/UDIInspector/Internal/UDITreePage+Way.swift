@@ -1,11 +1,12 @@
 import UDI
 
 extension UDITreePage {
-  /// The way of a lookup, as `explain` gives it, for the page.
+  /// Returns the way of a lookup through the tree for the page, as `explain` reports it.
   ///
-  /// - Parameter query: `path`, the tags from the page's context down to the one where the lookup begins; `type` and
-  ///   `name`, the texts of the key; and `search`.
-  /// - Returns: JSON; nil if the query is not valid. `{}` if there is no such context, or nothing under the key.
+  /// - Parameter query: Has these parameters: `path`, the tags from the page's context down to the one where the lookup
+  ///   begins; `type` and `name`, the texts of the key; and `search`.
+  /// - Returns: JSON, or nil if the query is not valid. `{}` if there is no such context, or if nothing is registered
+  ///   under the key.
   func way(_ query: Query) -> String? {
     guard let type = query["type"], let tags = query.parts("path") else { return nil }
     let search = query["search"].map { UDISearch(rawValue: $0) }

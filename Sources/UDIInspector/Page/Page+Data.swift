@@ -1,9 +1,9 @@
 extension Page {
-  /// Reads what the program sent, and builds the tree that everything else works on.
+  /// The script that reads the program's data, and builds the tree that all other scripts use.
   static let dataScript = #"""
     // MARK: - The data
 
-    // A text in the data is a number: its place in the table `texts`.
+    // The data contains a number in place of each text: the text's index in the table `texts`.
     const kinds = {
       live: { state: 'alive', shape: 'full', isGone: false },
       dead: { state: 'dead', shape: 'cross', isGone: true },
@@ -16,15 +16,16 @@ extension Page {
     const spell = (type, name) => name === null ? type : `${type} named ${name}`
     const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
-    // A tag may hold any text. What nobody would see, or what would change the direction of the text, is spelled out.
+    // A tag may contain any characters. Invisible characters, and those that change the direction of the text, are
+    // spelled out.
     const visible = tag => tag === '' ? '(empty)' : tag.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu,
       character => `\\u{${character.codePointAt(0).toString(16).toUpperCase()}}`)
     const spellPath = path => path.map(visible).join(' / ')
 
-    // The same id means the same thing in all versions of the data. Siblings never share a tag.
+    // Ids are stable: a context keeps its id in all versions of the data. Siblings never have the same tag.
     const contextID = (parent, tag) => `${parent === null ? '' : parent.id}/${encodeURIComponent(tag)}`
 
-    // The context around a context, or around something that a context has.
+    // The parent of a context, or the context of an entry.
     const outer = one => one.isContext ? one.parent : one.context
 
     function readTree(data) {
@@ -71,7 +72,7 @@ extension Page {
       return entry
     }
 
-    // Connects what needs something with what it needs. Either end may be outside the tree, or gone.
+    // Connects each object or provider with the dependencies that it needs. Both may be outside the tree, or gone.
     function relate(tree, data, text) {
       const end = given => Array.isArray(given) ? tree.contexts[given[0]].entries[given[1]]
         : { isOutside: true, type: text(given.type), name: text(given.name), path: given.path ?? null }

@@ -1,5 +1,5 @@
 extension Page {
-  /// What is known about the selection.
+  /// The script that shows all facts about the selected context or entry.
   static let detailsScript = #"""
     // MARK: - The selection
 
@@ -7,7 +7,7 @@ extension Page {
     const longestList = 16
     let shownFacts = null
 
-    // A button that goes to something in the tree.
+    // A button that selects a context or entry.
     const link = (one, ...children) => {
       const made = element('button', { type: 'button', className: 'link' }, ...children)
       made.addEventListener('click', () => reveal(one))
@@ -19,7 +19,7 @@ extension Page {
         one.name === null ? '' : element('span', { className: 'name', textContent: one.name }))
     }
 
-    // The way to a context: each part goes there.
+    // The path of a context, in which each part is a button that selects a context.
     function pathOf(context) {
       const parts = []
       for (let next = context; next !== null; next = next.parent) parts.unshift(next)
@@ -88,7 +88,7 @@ extension Page {
       const facts = one === null ? [] : one.isContext ? contextFacts(one) : entryFacts(one)
       const box = element('dl', {}, ...facts.filter(([, value]) => value !== null).flatMap(([name, value]) =>
         [element('dt', { textContent: name }), element('dd', {}, value)]))
-      // Left as it is if nothing has changed, so that a reader keeps the place.
+      // If nothing has changed, the details are not rebuilt, so that readers do not lose their place.
       const signature = `${one?.id} ${box.textContent}`
       if (signature === shownFacts) return
       shownFacts = signature

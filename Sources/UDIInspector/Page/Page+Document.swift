@@ -1,7 +1,7 @@
-/// The files of the page: plain HTML, CSS and JavaScript. They are written in Swift files, because resources in a
+/// The files of the page: plain HTML, CSS and JavaScript. They are in Swift files, because reading resources from a
 /// bundle would need Foundation.
 enum Page {
-  /// The page. `write(to:)` replaces the two lines of the head that load the style and the script.
+  /// The HTML of the page. `write(to:)` replaces the two lines of its head that load the style and the script.
   static let html = #"""
     <!doctype html>
     <html lang="en">

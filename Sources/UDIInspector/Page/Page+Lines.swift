@@ -1,10 +1,11 @@
 extension Page {
-  /// Lights up what is related to the selection, and the way of a lookup, and draws lines between them.
+  /// The script that highlights everything that is related to the selection or on the way of a lookup, and draws lines
+  /// between these rows.
   static let linesScript = #"""
     // MARK: - What lights up
 
     const linesBox = document.getElementById('lines')
-    // By the id of a row: what it is to the selection, or in the way of a lookup.
+    // For the id of each row, its relation to the selection or to the way of a lookup.
     let roles = new Map()
     let lines = []
 
@@ -15,7 +16,7 @@ extension Page {
       lines = []
       const one = selected()
       const entries = one === null ? [] : one.isContext ? one.entries : [one]
-      // For a context, only what goes beyond it is of interest.
+      // For a context, only relations that lead out of the context are shown.
       const counts = other => !other.isOutside && (one.isContext ? !isIn(other, one) : other !== one)
       for (const entry of entries) {
         for (const needed of entry.needs.filter(counts)) {
@@ -41,8 +42,8 @@ extension Page {
       if (way.answer !== null) roles.set(way.answer.id, { name: 'answer', text: 'found', words: 'found by the lookup' })
     }
 
-    // The lines are drawn at the right edge of the tree, from row to row. What is folded away is drawn at the row that
-    // stands for it.
+    // The lines are drawn at the right edge of the tree, from row to row. If a row is folded away, its line ends at the
+    // row that contains it.
     function drawLines() {
       const height = treeBox.clientHeight
       linesBox.style.top = `${treeBox.scrollTop}px`

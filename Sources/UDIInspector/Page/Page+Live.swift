@@ -1,10 +1,10 @@
 extension Page {
-  /// Gets the data, again and again while the program runs, and starts everything.
+  /// The script that gets the data, repeatedly while the program runs, and starts all other scripts.
   static let liveScript = #"""
     // MARK: - Getting the data
 
-    // A page that was written to a file contains its data. Otherwise the page asks the program. All requests go to the
-    // page's own address, and differ only in the query.
+    // A page that was written to a file contains its data. Any other page requests the data from the program. All
+    // requests go to the page's own address, and differ only in the query.
     const written = byID('data')
     const isServed = written === null
     const period = 1000
@@ -49,7 +49,7 @@ extension Page {
       byID('legend').replaceChildren(...Object.keys(kinds).filter(kind => present.has(kind)).map(kind =>
         element('span', { className: `entry ${kind}` }, sign(kinds[kind].shape), kinds[kind].state)))
       if (isFirst) openAtFirst()
-      // What is gone gives the selection to what it was in.
+      // If the selected context or entry is gone, the context that contained it is selected instead.
       for (let next = before; next !== null && selected() === null; next = outer(next)) {
         selectedID = next.id
       }
@@ -60,13 +60,13 @@ extension Page {
       showWay()
       showSelection()
       listRows()
-      // What is at the top of the view stays there, whatever has come or gone above it.
+      // The row at the top of the view stays there, even if rows above it have been added or removed.
       const place = placeByID.get(top)
       if (place !== undefined) treeBox.scrollTop = place * rowHeight + treeBox.scrollTop % rowHeight
       drawRows()
     }
 
-    // Asks the program for the way of a lookup; null if it cannot be asked, or knows no such key.
+    // Asks the program for the way of a lookup. Returns null if the program cannot be asked or does not know the key.
     async function ask(key, start, order) {
       if (!isServed) return null
       const tags = []
@@ -87,7 +87,7 @@ extension Page {
         return context === null ? null : findings(context, key).find(entry => !kinds[entry.kind].isGone) ?? null
       }
       const step = found.steps.find(one => one.isAnswer)
-      // The answer might be above what this page shows. Then there is no entry for it.
+      // The answer might be in a context above those that this page shows. Then there is no entry for it.
       if (step !== undefined) found.answer = entryAt(step.path) ?? { ...step.findings[0], id: null, context: null }
       found.isSetUpPending = found.steps.slice(0, step === undefined ? undefined : found.steps.indexOf(step) + 1)
         .some(one => one.context?.isSetUpPending)
@@ -143,7 +143,7 @@ extension Page {
 
     async function follow() {
       const took = isPaused || document.hidden ? 0 : await refresh()
-      // A large tree is asked for less often, so that the program has time for its work.
+      // The data of a large tree is requested less often, so that the program has time for its own work.
       setTimeout(follow, Math.max(period, took * 10))
     }
 

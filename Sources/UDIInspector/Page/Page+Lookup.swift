@@ -1,5 +1,5 @@
 extension Page {
-  /// The form that looks something up, and the way that the lookup takes.
+  /// The script for the form that starts a lookup, and for the way that the lookup takes.
   static let lookupScript = #"""
     // MARK: - Looking something up
 
@@ -9,7 +9,7 @@ extension Page {
       byID('order').append(element('option', { value: name, textContent: `.${name}: ${words}` }))
     }
 
-    // Offers the keys that contain what has been typed. There can be thousands, so only a few are offered.
+    // Offers the keys that contain the typed text. There can be thousands, so only a few are offered.
     function offerKeys() {
       const part = byID('key').value.toLowerCase()
       const offered = []
@@ -19,7 +19,8 @@ extension Page {
       byID('keys').replaceChildren(...offered.sort().map(value => element('option', { value })))
     }
 
-    // The key that somebody means: its text, or the end of it. `Clock` means `Shop.Clock`, if there is no other Clock.
+    // The key that the typed text stands for: the text is the key, or its end. `Clock` means `Shop.Clock`, if there is
+    // no other Clock.
     function meantKey(text) {
       const known = tree.keys.get(text)
       if (known !== undefined) return known
@@ -53,7 +54,7 @@ extension Page {
       const more = text => steps.push(element('li', { className: 'more', textContent: text }))
       if (way !== null && way.omittedCount > 0) more(`${way.omittedCount} more that have something`)
       if (way !== null && way.emptyCount > 0) more(`${plural(way.emptyCount, 'more context')}: nothing`)
-      // What has not changed is left as it is, so that a reader keeps the place.
+      // Unchanged elements are not replaced, so that readers do not lose their place.
       replace(byID('steps'), steps)
       const text = way === null ? [] : [
         element('p', { className: 'summary' }, sign(way.answer === null ? 'cross' : 'full'), way.summary),
@@ -93,7 +94,7 @@ extension Page {
       byID('key').value = spell(key.type, key.name)
       way = await lookUp({ key, start: contextOf(selected()) ?? tree.contexts[0], order: byID('order').value || null })
       showWay()
-      // The way is shown in the tree, as far as the tree is open there.
+      // The contexts above the answer are unfolded, so that the tree shows the answer.
       for (let above = way.answer?.context ?? null; above !== null; above = above.parent) open.add(above.id)
       light()
       relist()

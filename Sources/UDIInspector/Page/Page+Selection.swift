@@ -1,5 +1,5 @@
 extension Page {
-  /// Selecting, folding and unfolding rows, with the keyboard and the mouse.
+  /// The script that selects, folds and unfolds rows, with the keyboard and the mouse.
   static let selectionScript = #"""
     // MARK: - Selection
 
@@ -13,7 +13,7 @@ extension Page {
       drawRows()
     }
 
-    // Opens what is around something, and selects it.
+    // Unfolds all contexts around a context or entry, and selects it.
     function reveal(one) {
       if (words.length > 0 && placeByID.get(one.id) === undefined) setSearch('')
       for (let above = outer(one); above !== null; above = above.parent) open.add(above.id)
@@ -36,7 +36,7 @@ extension Page {
       relist()
     }
 
-    // Opens the tree from the top, as far as it fits on a page.
+    // Unfolds the tree from the top, as far as it fits on a page.
     function openAtFirst() {
       let count = 1
       for (const context of tree.contexts) {
@@ -50,11 +50,11 @@ extension Page {
 
     let typed = '', typedAt = 0
 
-    // Goes to the next context or entry whose name begins with what has been typed.
+    // Selects the next context or entry whose name begins with the typed text.
     function typeAhead(character, time) {
       typed = time - typedAt < 700 ? typed + character.toLowerCase() : character.toLowerCase()
       typedAt = time
-      // The same letter again goes on to the next one.
+      // Typing the same letter again selects the next match.
       if ([...typed].every(one => one === typed[0])) typed = typed[0]
       const from = (placeByID.get(selectedID) ?? -1) + (typed.length === 1 ? 1 : 0)
       const names = row => row.of.isContext ? [row.of.title] : [row.of.type, row.of.type.split('.').at(-1)]

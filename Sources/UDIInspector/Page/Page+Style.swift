@@ -1,5 +1,5 @@
 extension Page {
-  /// The style, in light and dark. Colours only repeat what shapes and words say.
+  /// The style, for light and dark mode. Colours only repeat information that shapes and words also give.
   static let style = #"""
     :root {
       color-scheme: light dark;

@@ -1,5 +1,6 @@
 extension Page {
-  /// The tree as rows, of which only those in view exist: so a tree of any size needs only a few elements.
+  /// The script that shows the tree as rows. Elements exist only for the rows in view, so a tree of any size needs only
+  /// a few.
   static let treeScript = #"""
     // MARK: - The tree
 
@@ -8,9 +9,9 @@ extension Page {
     const rowsBox = document.getElementById('rows')
 
     let tree = null
-    // The rows that would be shown in a window that is high enough, and the place of each of them by its id.
+    // The rows of the tree as it is shown now, including those out of view; and the index of each row, by its id.
     let rows = [], placeByID = new Map()
-    // The contexts that are unfolded; and those that are while only matches of a search are shown.
+    // The unfolded contexts: normally (`open`), and while only the matches of a search are shown (`openInSearch`).
     const open = new Set(), openInSearch = new Set()
     let selectedID = null, words = []
     const shown = new Map()
@@ -28,7 +29,7 @@ extension Page {
       return made
     }
 
-    // A sign that can be told by its shape alone.
+    // A sign that can be recognised by its shape alone.
     function sign(shape) {
       const parts = {
         full: [['circle', { cx: 7, cy: 7, r: 4.5, class: 'fill' }]],
@@ -43,7 +44,7 @@ extension Page {
         ...parts.map(([name, attributes]) => drawing(name, attributes)))
     }
 
-    // A type with its module in the background: `Shop.` is less important than `Clock`.
+    // A type's name, with its module less prominent: `Shop.` is less important than `Clock`.
     function typeName(type) {
       const module = /^[\p{L}_][\p{L}\p{N}_]*\.(?=.)/u.exec(type)?.[0] ?? ''
       return element('span', { className: 'type' },
@@ -51,7 +52,7 @@ extension Page {
         ...marked(type.slice(module.length)))
     }
 
-    // The text with what was searched for marked.
+    // The text, in which all matches of the search are marked.
     function marked(text) {
       if (words.length === 0) return [text]
       const pattern = new RegExp(`(${words.map(RegExp.escape ?? escaped).join('|')})`, 'giu')
@@ -84,7 +85,7 @@ extension Page {
         }
       }
       const isShown = one => words.length === 0 || wanted.has(one)
-      // A stack in place of recursion, because a tree can be deeper than JavaScript's stack.
+      // This uses a stack instead of recursion, because a tree can be too deep for JavaScript's call stack.
       const pending = tree.contexts.length === 0 || !isShown(tree.contexts[0]) ? []
         : [{ of: tree.contexts[0], level: 1, position: 1, size: 1 }]
       while (pending.length > 0) {
@@ -105,7 +106,8 @@ extension Page {
         : found === 0 ? 'Nothing found' : `${plural(found, 'match', 'matches')}`
     }
 
-    // The row that stands for something: its own, or that of the nearest open context above it.
+    // The index of the row of a context or entry. If it has no row, the index of the nearest context above it that has
+    // one.
     function placeOf(one) {
       for (let next = one; next !== null; next = outer(next)) {
         const place = placeByID.get(next.id)
@@ -121,7 +123,7 @@ extension Page {
         context.below > 0 ? `${plural(context.below, 'context')} below` : ''].filter(text => text !== '')
     }
 
-    // What a screen reader says for a row.
+    // The text that a screen reader says for a row.
     function label(row, role) {
       const one = row.of
       const parts = one.isContext

@@ -1,6 +1,6 @@
 extension Page {
-  /// Computes the way of a lookup from the data, as `UDIContext.explain` does. A page that was written to a file uses
-  /// it; a page that is served asks the program instead.
+  /// The script that computes the way of a lookup from the data, as `UDIContext.explain` does. A page that was written
+  /// to a file uses it; a page that a server sent asks the program instead.
   static let wayScript = #"""
     // MARK: - The way of a lookup
 
@@ -10,10 +10,11 @@ extension Page {
       local: { below: false, above: false, words: 'here alone' },
       ancestors: { below: false, above: true, words: 'here, then above' },
     }
-    // An explanation lists this many contexts, even if they have nothing, and this many of those that have something.
+    // An explanation lists up to `listedInOrder` contexts even if they have nothing, and up to `listed` contexts in
+    // all.
     const listedInOrder = 12, listed = 100
 
-    // The contexts from one downwards, level by level. What is in scopes below is left out.
+    // The given context and the contexts below it, level by level, without those in scopes below.
     function* levels(first) {
       for (let level = [first]; level.length > 0;) {
         yield level
@@ -25,7 +26,7 @@ extension Page {
       for (let next = context.parent; next !== null; next = next.parent) yield next
     }
 
-    // What a context has under a key, in the order of precedence.
+    // The entries of a context under a key, in the order of precedence.
     function findings(context, { type, name }) {
       const own = context.entries.filter(entry => entry.type === type && entry.name === name && entry.kind !== 'object')
       const order = ['override', 'live', 'dead', 'kept', 'provider']
@@ -46,7 +47,8 @@ extension Page {
       return null
     }
 
-    // If there is no answer, the nearest place that has one, and the scope that hides it.
+    // If there is no answer, the nearest place that has the dependency; and the scope that hides this place, if there
+    // is one.
     function outside(start, key, search) {
       let visited = null
       for (const context of [start, ...ancestors(start)]) {
@@ -110,7 +112,7 @@ extension Page {
 
     const quote = path => `“${spellPath(path)}”`
 
-    // The answer in words. The program says it better, but a file has no program to ask.
+    // The answer in words. The program gives a better text, but a page in a file cannot ask the program.
     function summarize(way) {
       const key = spell(way.key.type, way.key.name)
       const entry = way.answer

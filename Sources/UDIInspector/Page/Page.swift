@@ -1,9 +1,9 @@
 extension Page {
-  /// The script, put together from its parts.
+  /// The whole script, made of its parts.
   static let script = """
     'use strict'
-    // The page of UDITreePage: shows a tree of contexts, and follows it while the program runs. Everything that comes
-    // from the program is text, and becomes text of the page: nothing of it is ever read as HTML.
+    // The page of UDITreePage: shows a tree of contexts, and updates it while the program runs. All data from the
+    // program is inserted as text and never parsed as HTML.
 
     \(parts.joined())
     """
@@ -12,7 +12,7 @@ extension Page {
     [dataScript, wayScript, treeScript, selectionScript, linesScript, detailsScript, lookupScript, liveScript]
   }
 
-  /// The page as a server sends it. Its policy lets it load only what comes from its own server.
+  /// The page as a server sends it. Its content security policy lets it load only resources of its own server.
   static var served: String {
     html.replacing(
       "{policy}", with: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \(common)"
@@ -22,7 +22,7 @@ extension Page {
     .replacing("{data}\n", with: "")
   }
 
-  /// The page as one file. Its policy lets it load nothing at all.
+  /// The page as one file. Its content security policy lets it load nothing.
   ///
   /// - Parameter data: The data, as JSON without the character `<`.
   static func written(_ data: String) -> String {
