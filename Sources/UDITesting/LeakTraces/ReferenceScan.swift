@@ -52,7 +52,7 @@ struct ReferenceScan {
   /// The largest number of references that one object's scan returns.
   private static var limit: Int { 10_000 }
 
-  /// Scans a part of the value, to which a step leads.
+  /// Scans a part of the value, and adds the step that leads to this part to the steps of all references found there.
   mutating func step(_ step: String, _ scan: (inout ReferenceScan) -> Void) {
     let length = steps.utf8.count
     if !isSilent || step == Self.captures { steps += step }

@@ -80,8 +80,9 @@ final class CustomStorage: @unchecked Sendable {
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// Set if the provider has a closer and its context is not being closed, so that nobody will call the closer for the
-  /// stored instance. Contains a function that reports this, and the generation in which the instance was stored.
+  /// Nil if the provider has no closer, or if its context is being closed and so will close the stored instance.
+  /// Otherwise, a function that reports that the instance is dropped without having been closed, and the generation in
+  /// which the instance was stored.
   private let unclosed: (report: () -> LateReport, generation: UInt)?
 
   /// Begins the reset. Call this under the tree lock.

@@ -65,7 +65,7 @@ struct Obtaining: Sendable {
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
-      // The factory can do without the instance; it has failed for another reason.
+      // The factory has failed for another reason, so it can do without the instance.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
       let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)
