@@ -77,7 +77,8 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   private func describeContext(_ path: [String]) -> String {
     let start = "The context \(quoted(path)) is still alive."
     if let trace {
-      let advice = trace.contains(" {provider of ") ? ". Use the context that the factory is given." : ""
+      let isCaptured = trace.contains(" {provider of ") && trace.contains("} {captures}")
+      let advice = isCaptured ? ". Use the context that the factory is given." : ""
       return "\(start) It is held: \(trace)\(advice)"
     }
     if providers.isEmpty { return "\(start) \(describeHolder("it"))" }

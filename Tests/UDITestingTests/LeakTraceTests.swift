@@ -341,6 +341,21 @@ struct LeakTraceDetailTests {
     #expect(found.map(\.trace) == ["Cache.models[0] → Guest"])
   }
 
+  @Test("What a value holds that a context owns", .ownAppContext)
+  func heldByValue() throws {
+    let line = #line + 2
+    let found = leaks {
+      AppContext.provide(GuestList(guests: [Guest().attached(to: AppContext)]))
+    }
+    #expect(
+      found.map(\.trace) == [
+        """
+        UDIContext "App" {provider of UDITestingTests.GuestList, registered at \
+        UDITestingTests/LeakTraceTests.swift:\(line)}.guests[0] → Guest
+        """
+      ])
+  }
+
   @Test("An object that a variable of the test holds has no trace, and a thousand leaks take no time")
   func variables() {
     var kept: [Model] = []
@@ -361,6 +376,8 @@ struct LeakTraceDetailTests {
     #expect(found.map(\.trace) == ["Model.action {captures} → Model", nil])
   }
 }
+
+struct GuestList: Sendable { let guests: [Guest] }
 
 /// What attached objects of these tests have in common.
 class Known: UDIObject, Hashable {

@@ -160,6 +160,23 @@ struct CapturedContextTests {
     #expect(later.map(\.description) == [text])
   }
 
+  @Test("A context that a value holds which it owns itself is told with the value's property")
+  func ownedValue() throws {
+    let line = #line + 3
+    let found = try leaks {
+      let session = try AppContext.makeChild(tag: "Session")
+      session.provide(Desk(context: session))
+      AppContext.removeChild(session)
+    }
+    #expect(
+      found.map(\.description) == [
+        """
+        The context "App / Session" is still alive. It is held: UDIContext "Session" {provider of \
+        UDITestingTests.Desk, registered at \(file):\(line)}.context → UDIContext "Session"
+        """
+      ])
+  }
+
   @Test("One that uses the context that it is given is none")
   func given() throws {
     let found = try leaks {
@@ -225,3 +242,6 @@ struct CapturedContextTests {
     signal.give()
   }
 }
+
+/// A value that holds a context.
+struct Desk: Sendable { let context: UDIContext }

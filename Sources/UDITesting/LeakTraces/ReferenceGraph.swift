@@ -32,6 +32,8 @@ final class ReferenceGraph {
     /// objects. It does not look into the library's other objects, because references between these are none of the
     /// user's concern.
     let hasClosures: Bool
+    /// Whether the objects of the class are the library's boxes for values that contexts own.
+    let isValueBox: Bool
     /// The type of the collections, if the objects of the class are the memory of collections; otherwise nil. Such a
     /// collection consists of one reference to its memory.
     let collection: Any.Type?
@@ -42,6 +44,7 @@ final class ReferenceGraph {
       isOfLibrary = fullName.hasPrefix("UDI.")
       let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "SetUp", "Closer"]
       hasClosures = isOfLibrary && (closureHolders.contains(name) || name.hasPrefix("ActorOwned<"))
+      isValueBox = isOfLibrary && name.hasPrefix("ValueBox<")
       collection = Self.collection(type, fullName)
     }
 
@@ -134,6 +137,10 @@ final class ReferenceGraph {
         }
       } else if let attachment = object as? UDIAttachment {
         return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
+      } else if facts.isValueBox {
+        // The box's only property means nothing to users, but those of the value do.
+        unsafe scan.scanFields(pointer, TypeLayout(type))
+        return scan.references.map { Edge(target: index(of: $0), steps: String($0.steps.dropFirst(".value".count))) }
       } else if facts.isOfLibrary {
         if facts.hasClosures { unsafe scan.scanFieldsSilently(pointer, TypeLayout(type)) }
       } else if let collection = facts.collection {
