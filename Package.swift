@@ -56,8 +56,8 @@ let package = Package(
       name: "QuickStart",
       dependencies: ["UDI", "UDIInspector"],
       path: "Examples/QuickStart",
-      exclude: ["expected"],
-      resources: [.copy("Logs")],
+      exclude: ["README.md", "expected"],
+      resources: [.copy("SampleLogs")],
       swiftSettings: settings),
     // Operations on trees, and the oracle that their results are compared with, for the random tests and the fuzzer.
     .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),

@@ -1,43 +1,64 @@
 import UDI
 
-/// One input, and the objects that live in its context.
-///
-/// A context holds what is bound in it only weakly. So the input holds the parser and the counters, which can be found
-/// as long as the input lives.
+/// An input. It reads itself, and what that takes belongs to a context of its own.
 @MainActor
 final class Input: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
+  /// Provided in the context above, for all inputs.
+  @Linked private var console: (any Console)?
   private let source: Source
-  private var console: (any Console)?
-  private var parser: (any LineParser)?
-  private var counters: (any Counters)?
+  private(set) var isLatin1 = false
 
   init(_ source: Source) {
     self.source = source
   }
 
+  /// Called when the input has been attached to its context. A context does not hold what is bound in it: the input can
+  /// be found as long as somebody else holds it.
   func didAttachContext() {
-    // Bound in the context above, for all inputs.
-    link(\.console)
+    bind(self, as: Input.self)
   }
 
-  /// Reads the input and counts its lines.
+  var name: String { source.name }
+
+  /// What was counted, once the input has been read. The context makes the counter and owns it.
+  var digest: Digest? { linkInLine(Counter.self)?.digest }
+
+  /// Reads the input and counts what is in its lines.
   ///
   /// - Returns: Whether the input could be read. If not, the console has been told why.
-  func digest() -> Bool {
+  func read() -> Bool {
     guard let context = attachedContext else { return false }
-    let lines: [Substring]
     do throws(Unreadable) {
-      lines = logLines(of: try source.read())
+      var reader = try source.open()
+      var lines = try reader.next() ?? []
+      context.provide(format(of: lines), as: (any LogFormat).self)
+      context.register(Counter.self, lifetime: .context, using: Counter.init(format:))
+      guard let counter = linkInLine(Counter.self) else { return false }
+      repeat {
+        counter.count(lines)
+        console?.showProgress(of: name, reader.position, source.size)
+        lines = try reader.next() ?? []
+      } while !lines.isEmpty
+      isLatin1 = reader.isLatin1
+      return true
     } catch {
-      console?.complain("\(source.name): \(error.reason)")
+      console?.complain("\(name): \(error.reason)")
       return false
     }
-    // The parser comes first, because the counters look it up when they are attached.
-    parser = makeParser(for: lines).attached(to: context)
-    let counters = LineCounters().attached(to: context)
-    for line in lines { counters.count(line) }
-    self.counters = counters
-    return true
+  }
+}
+
+/// Counts what is in the lines of an input. It is made with the format that its context provides.
+@MainActor
+final class Counter {
+  private(set) var digest: Digest
+
+  init(format: any LogFormat) {
+    digest = Digest(of: format)
+  }
+
+  func count(_ lines: [Bytes]) {
+    digest.count(lines)
   }
 }

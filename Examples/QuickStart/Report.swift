@@ -1,37 +1,40 @@
 import UDI
 
-/// Collects the digests of all inputs, from the context above them.
+/// The results of all inputs.
 @MainActor
 final class Report: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
 
-  func didAttachContext() {
-    // The report keeps nothing. It looks up what it needs when it is shown, and takes what is there at that moment.
-  }
+  /// The report keeps nothing. It looks up what it needs when it is shown, and takes what is there at that moment.
+  func didAttachContext() {}
 
   func show() {
-    // In the order of the contexts, which is the order of the inputs.
-    let digests = linkAll((any Counters).self).map { $0.digest() }
+    // All inputs below, in the order of their contexts.
+    let inputs = linkAll(Input.self)
+    let digests = inputs.compactMap(\.digest)
     let lineCount = digests.reduce(0) { $0 + $1.lineCount }
     let unparsedCount = digests.reduce(0) { $0 + $1.unparsedCount }
-    let total = "inputs: \(digests.count), lines: \(lineCount), unparsed: \(unparsedCount)"
-    linkInLine((any Console).self)?.show((digests.map(text) + [total]).joined(separator: "\n\n"))
+    let total = "inputs: \(inputs.count), lines: \(lineCount), unparsed: \(unparsedCount)"
+    linkInLine((any Console).self)?.show((inputs.map(text) + [total]).joined(separator: "\n\n"))
   }
 
-  private func text(_ digest: Digest) -> String {
+  private func text(_ input: Input) -> String {
+    guard let digest = input.digest else { return input.name }
     var lines = [
-      digest.name,
-      "  format    \(digest.format)",
+      input.attachedContext?.tag ?? input.name,
+      "  format    \(digest.format.name)",
       "  lines     \(digest.lineCount)",
       "  unparsed  \(digest.unparsedCount)",
     ]
+    if input.isLatin1 { lines.append("  encoding  Latin-1, because it is not valid UTF-8") }
     if let first = digest.firstTimestamp { lines.append("  first     \(first)") }
     if let last = digest.lastTimestamp { lines.append("  last      \(last)") }
-    for (heading, tallies) in digest.top where !tallies.isEmpty {
-      lines.append("  \(heading)")
-      for tally in tallies {
+    for (index, heading) in digest.format.headings.enumerated() {
+      let top = digest.top(index)
+      if !top.isEmpty { lines.append("  \(heading)") }
+      for (key, tally) in top {
         let bytes = tally.bytes.map { ", \($0) bytes" } ?? ""
-        lines.append("  \(aligned(tally.count))  \(printable(tally.key))\(bytes)")
+        lines.append("  \(aligned(tally.count))  \(printable(key))\(bytes)")
       }
     }
     return lines.joined(separator: "\n")

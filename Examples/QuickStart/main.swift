@@ -1,14 +1,14 @@
-/// Digests text logs, and shows what UDI is for.
+/// Summarises text logs, and shows what UDI is for.
 ///
-/// `AppContext` is the root of the tree. Each input gets a context of its own below it, with a parser and counters that
-/// are found by protocol. The report, at the top, collects the results of all inputs without knowing any of them.
+/// `AppContext` is the root of the tree. Each input gets a context of its own below it, with the format of its lines and
+/// a counter. The report, at the top, collects the results of all inputs without knowing any of them.
 import Foundation
 import UDI
 
 let arguments: Arguments
-// This constant holds the terminal; the context in which it is bound does not. The constant is used until the end of
-// the program.
-let terminal = Terminal().attached(to: AppContext)
+let terminal = Terminal()
+// The root owns the console. All contexts below find it by its protocol.
+AppContext.provide(terminal, as: (any Console).self)
 
 do throws(Arguments.Mistake) {
   arguments = try Arguments(CommandLine.arguments.dropFirst())
@@ -25,25 +25,26 @@ var inputs: [Input] = []
 for source in arguments.sources ?? Source.shippedLogs() {
   let context = try AppContext.makeChild(tag: freeTag(for: source.name))
   let input = Input(source).attached(to: context)
-  if input.digest() {
+  if input.read() {
     inputs.append(input)
   } else {
     context.removeFromParent()
   }
 }
 
-// Only the inputs hold their parsers and counters. Without `withExtendedLifetime`, the inputs might already be gone
-// while the report looks for what they hold.
+// Only this array holds the inputs. Without `withExtendedLifetime`, they might already be gone while the report looks
+// for them.
 withExtendedLifetime(inputs) {
   Report().attached(to: AppContext).show()
   terminal.show("\nThe tree while the inputs are there:\n\(AppContext.snapshot())")
   if let page = arguments.page { write(page: page) }
 }
 
-// The parsers and counters go with the inputs, and so do their bindings.
+// The inputs can be found no longer than somebody holds them. What their contexts own goes with the contexts.
 inputs.removeAll()
+terminal.show("\nThe tree without the inputs:\n\(AppContext.snapshot())")
 for context in AppContext.children { context.removeFromParent() }
-terminal.show("\nThe tree without them:\n\(AppContext.snapshot())")
+terminal.show("\nThe tree without their contexts:\n\(AppContext.snapshot())")
 
 exit(terminal.hasFailed ? 1 : 0)
 

@@ -19,7 +19,7 @@ struct Source {
 
   /// The logs that ship with the program, sorted by name.
   static func shippedLogs() -> [Source] {
-    let folder = (Bundle.module.resourceURL ?? Bundle.module.bundleURL).appendingPathComponent("Logs")
+    let folder = (Bundle.module.resourceURL ?? Bundle.module.bundleURL).appendingPathComponent("SampleLogs")
     let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     // A folder that cannot be listed is returned itself: reading it fails, and gives the reason.
     return (files?.filter { $0.pathExtension == "log" } ?? [folder])
@@ -27,29 +27,25 @@ struct Source {
       .sorted { $0.name < $1.name }
   }
 
-  /// Reads everything.
-  ///
-  /// A handle reads pipes and devices as well as regular files; `String(contentsOf:)` does not.
-  func read() throws(Unreadable) -> String {
+  /// Opens the input. A handle reads pipes and devices as well as regular files.
+  func open() throws(Unreadable) -> LineReader {
     // An empty path would mean the current directory.
     guard !name.isEmpty else { throw Unreadable(reason: "no such file") }
-    let data: Data?
     do {
-      let handle =
-        switch origin {
-        case .standardInput: FileHandle.standardInput
-        case .file(let url): try FileHandle(forReadingFrom: url)
-        }
-      data = try handle.readToEnd()
+      return switch origin {
+      case .standardInput: LineReader(FileHandle.standardInput)
+      case .file(let url): LineReader(try FileHandle(forReadingFrom: url))
+      }
     } catch {
       throw Unreadable(because: error)
     }
-    let bytes = data ?? Data()
-    guard !bytes.contains(0) else { throw Unreadable(reason: "is not text: it contains a NUL byte") }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw Unreadable(reason: "is not text: it is not valid UTF-8")
-    }
-    return text
+  }
+
+  /// The number of bytes in the input; nil if it is not a regular file.
+  var size: Int? {
+    guard case .file(let url) = origin else { return nil }
+    let values = try? url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+    return values?.isRegularFile == true ? values?.fileSize : nil
   }
 }
 

@@ -1,28 +1,20 @@
-import UDI
-
-/// Parses the lines of `dpkg.log`, which Debian's package manager writes:
+/// The `dpkg.log` that Debian's package manager writes:
 ///
 /// ```
 /// 2026-03-03 06:25:01 install libgdbm6:amd64 <none> 1.23-3
 /// 2026-03-03 06:25:01 status half-installed libgdbm6:amd64 1.23-3
 /// 2026-03-03 06:25:01 startup packages configure
 /// ```
-@MainActor
-final class DpkgParser: @MainActor UDIObject, LineParser {
-  let _attachedContext = UDIAttachment()
-  let format = "dpkg log"
+struct DpkgLog: LogFormat {
+  let name = "dpkg log"
   let headings = ["actions", "packages"]
 
-  func didAttachContext() {
-    bind(self, as: (any LineParser).self)
-  }
-
-  func parse(_ line: Substring) -> LogEntry? {
+  func parse(_ line: Bytes) -> LogEntry? {
     var scanner = LineScanner(line)
     guard let timestamp = scanner.text(shaped: "0000-00-00 00:00:00"), scanner.skip(" "), let action = scanner.word()
     else { return nil }
-    var entry = LogEntry(timestamp: timestamp, mentions: [.init(heading: "actions", key: action)])
-    switch action {
+    var entry = LogEntry(timestamp: timestamp, mentions: [.init(heading: 0, key: action)])
+    switch String(decoding: action, as: UTF8.self) {
     case "startup", "conffile":
       // These lines do not concern a package.
       return entry
@@ -34,7 +26,7 @@ final class DpkgParser: @MainActor UDIObject, LineParser {
       return nil
     }
     guard let package = scanner.word() else { return nil }
-    entry.mentions.append(.init(heading: "packages", key: package))
+    entry.mentions.append(.init(heading: 1, key: package))
     return entry
   }
 }
