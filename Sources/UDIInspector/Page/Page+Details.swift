@@ -76,7 +76,8 @@ extension Page {
       if (all.length === 0) return null
       const unique = [...new Set(all)]
       return element('ul', {}, ...unique.slice(0, longestList).map(item),
-        unique.length > longestList ? element('li', { className: 'faint', textContent: `${unique.length - longestList} more` }) : '')
+        unique.length > longestList
+          ? element('li', { className: 'faint', textContent: `${unique.length - longestList} more` }) : '')
     }
 
     function showSelection() {

@@ -97,8 +97,8 @@ extension StoredForm {
     return examine(dependency, as: type)
   }
 
-  /// Does the same as `of(_:as:)` if the type's token is known. With another search for the token, the benchmark "make a
-  /// scope, bind 3, link 5, end it" would take 1 % longer.
+  /// Does the same as `of(_:as:)` if the type's token is known. With another search for the token, the benchmark
+  /// "make a scope, bind 3, link 5, end it" would take 1 % longer.
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type, _ token: TypeToken) -> StoredForm? {
     guard token.holdsReferences else { return examine(dependency, as: type) }

@@ -132,10 +132,11 @@ struct Isolation: Sendable {
 // this library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the
 // same way.
 
-/// An initialiser of any isolation. The function is cast inside a struct, because Swift would wrap a bare function before casting it.
+/// An initialiser of any isolation. The function is cast inside a struct, because Swift would wrap a bare function
+/// before casting it.
 ///
-/// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the function
-/// twice to rearrange them, and each registration would take 144 bytes more.
+/// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the
+/// function twice to rearrange them, and each registration would take 144 bytes more.
 struct IsolatedInitialiser<Result, First, each More> {
   private let function: @isolated(any) (First, repeat each More) throws -> Result
 
