@@ -12,6 +12,11 @@ final class CardPayment: Payment {}
 final class Database: Store {}
 final class DarkTheme: Theme {}
 final class Notepad: Editor {}
+/// Takes part in the tree, so its binding goes with it.
+final class Guest: UDIObject, Cart {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() { bind(self, as: (any Cart).self, named: "guest") }
+}
 /// Looks things up, and is found by nobody.
 final class CheckoutScreen: UDIObject {
   let _attachedContext = UDIAttachment()
@@ -56,6 +61,12 @@ extension SampleTree {
     withReporter(.silent) { _ = root.link((any Theme).self, named: "broken") }
     do {
       let catalogue = try root.makeChild(tag: "Catalogue")
+      // One is replaced, one moves to another context, and one dies.
+      for _ in 1...2 { catalogue.bind(hold(DarkTheme()), as: (any Theme).self, named: "own") }
+      let moved = hold(Notepad())
+      catalogue.bind(moved, as: (any Editor).self, named: "moved")
+      root.bind(moved, as: (any Editor).self, named: "moved")
+      _ = Guest().attached(to: catalogue)
       let search = try catalogue.makeChild(tag: "Search", search: .ancestors)
       search.bind(hold(Notepad()), as: (any Editor).self)
       let checkout = try root.makeChild(tag: "Checkout")
@@ -81,6 +92,9 @@ extension SampleTree {
     add((any Payment).self)
     add((any Store).self)
     add((any Editor).self)
+    add((any Editor).self, named: "moved")
+    add((any Theme).self, named: "own")
+    add((any Cart).self, named: "guest")
   }
 
   static var strangeText: String { "</script><b>&amp;\"'\u{2028}\u{0}\\ \u{202E}x" }

@@ -13,8 +13,6 @@ import UDIInspector
 /// answers requests, one on each line of standard input. The answer is a line with the content type and the number of
 /// bytes, and then these bytes; the line `404 0` stands for no answer. A line that begins with `!` changes the tree.
 let words = CommandLine.arguments.dropFirst()
-// The files do not contain the records of bindings that are gone, and explanations list them.
-if words.first == "write" { UDIRecording.isOn = false }
 
 switch (words.first, words.dropFirst().first.flatMap(SampleTree.init(named:)), words.dropFirst(2).first) {
 case ("write", let tree?, let folder?):

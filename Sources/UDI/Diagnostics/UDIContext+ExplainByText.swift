@@ -17,6 +17,10 @@ extension UDIContext {
         node.treeLocked.bindings.forEachEntry { add($0.binding) }
         node.treeLocked.providers.forEach { add($0.provider) }
         node.treeLocked.extras?.overrides.forEach(add)
+        // The key of a type without a name is the type's identity.
+        for record in UDIRecording.allRecords(in: node) where record.name == nil {
+          keys[ObjectIdentifier(record.type)] = record.type
+        }
       }
       return keys.values
     }

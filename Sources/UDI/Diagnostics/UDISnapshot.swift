@@ -27,6 +27,9 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     /// The overrides with which tests replace what the context has, in the order in which they began. If there are
     /// several for a key, the last one is in force.
     public let overrides: [Override]
+    /// The bindings that have been removed from the context without an `unbind`, in the order in which they were
+    /// removed. Empty while ``UDIRecording`` is off.
+    public let removedBindings: [RemovedBinding]
     /// The bindings of the context, in the order in which they were made.
     public let bindings: [Binding]
     /// The providers of the context, in the order in which they were registered.
@@ -70,6 +73,38 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
+  }
+
+  /// A binding that is not there any more.
+  public struct RemovedBinding: Sendable, Hashable, Codable {
+    /// Why a binding was removed.
+    public enum Reason: String, Sendable, Hashable, Codable {
+      /// Its object has died.
+      case dead
+      /// Another instance was bound in its place.
+      case replaced
+      /// Its instance was bound in another context.
+      case withdrawn
+    }
+
+    /// Why it was removed.
+    public let reason: Reason
+    /// The type that the object was bound under, as `String(reflecting:)` spells it.
+    public let typeName: String
+    /// The description of the name that the object was bound under; nil if there was none.
+    public let name: String?
+    /// The class of the object, if it is known.
+    public let className: String?
+    /// Whether the object is alive.
+    public let isAlive: Bool
+    /// The file of the call that bound the object, as `#fileID` gives it.
+    public let fileID: String
+    /// The line of that call, counted from 1.
+    public let line: Int
+    /// The file of the call that replaced or withdrew the binding, as `#fileID` gives it; nil if its object has died.
+    public let endFileID: String?
+    /// The line of that call, counted from 1.
+    public let endLine: Int?
   }
 
   /// A value with which a test replaces what a context has under a key.
@@ -139,6 +174,7 @@ extension UDIContext {
         UDISnapshot.Context(
           tag: context.tag, parent: context.parent, isScope: context.isScope, search: context.search,
           isSetUpPending: context.isSetUpPending, overrides: context.overrides.map { .init($0) },
+          removedBindings: context.removed.map { .init($0) },
           bindings: context.bindings.map { .init($0) }, providers: context.providers.map { .init($0) })
       }, dependents: uses.dependents.map { .init($0) }, uses: uses.uses.map { .init($0) })
   }
@@ -168,5 +204,16 @@ extension UDISnapshot.Override {
     self.init(
       typeName: sighting.key.type.text, name: sighting.key.name?.description, className: sighting.className ?? "",
       fileID: sighting.site.fileID, line: sighting.site.line)
+  }
+}
+
+extension UDISnapshot.RemovedBinding {
+  fileprivate init(_ removal: ContextSighting.Removal) {
+    let record = removal.record
+    self.init(
+      reason: record.kind == .replaced ? .replaced : record.kind == .withdrawn ? .withdrawn : .dead,
+      typeName: record.type.text, name: record.name, className: record.objectType.map { "\($0)" },
+      isAlive: removal.isAlive, fileID: record.site.fileID, line: record.site.line, endFileID: record.endedBy?.fileID,
+      endLine: record.endedBy?.line)
   }
 }

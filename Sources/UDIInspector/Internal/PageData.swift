@@ -88,6 +88,11 @@ struct PageData {
       if let name = entry.name { json.member("name", number(name)) }
       if let className = entry.className { json.member("class", number(className)) }
       if let site = entry.site { json.member("site", number(site)) }
+      if let removed = entry.removed {
+        json.member("removed", if: true)
+        json.member("alive", if: removed.isAlive)
+        if let file = removed.endFileID { json.member("end", number("\(file):\(removed.endLine ?? 0)")) }
+      }
       guard let provider = entry.provider else { return }
       json.member("lifetime", number(provider.lifetime))
       if let failure = provider.lastFailure { json.member("failure", number(failure)) }

@@ -10,6 +10,8 @@ extension Page {
       kept: { state: 'made', shape: 'ringed', isGone: false },
       provider: { state: 'not made', shape: 'ring', isGone: false },
       override: { state: 'override', shape: 'square', isGone: false },
+      replaced: { state: 'replaced', shape: 'over', isGone: true },
+      withdrawn: { state: 'moved', shape: 'out', isGone: true },
       object: { state: 'object', shape: 'triangle', isGone: false },
     }
 
@@ -62,12 +64,13 @@ extension Page {
         isContext: false, context, kind: given.kind, type: text(given.type), name: text(given.name),
         className: text(given.class), site: text(given.site), lifetime: text(given.lifetime),
         wants: (given.arguments ?? []).map(text), failure: text(given.failure),
-        nanoseconds: given.nanoseconds ?? null, needs: [], neededBy: [],
+        nanoseconds: given.nanoseconds ?? null,
+        isRemoved: given.removed === true, isAlive: given.alive === true, end: text(given.end), needs: [], neededBy: [],
       }
       const group = {
         live: 'binding', dead: 'binding', kept: 'provider', provider: 'provider', override: `override ${given.site}`,
         object: `object ${context.entries.filter(one => one.type === entry.type).length}`,
-      }[given.kind]
+      }[entry.isRemoved ? 'removed' : given.kind] ?? `removed ${entry.site} ${entry.end}`
       entry.id = `${context.id} ${group} ${encodeURIComponent(spell(entry.type, entry.name))}`
       return entry
     }

@@ -48,13 +48,21 @@ extension Page {
       ['Wants', one.wants.length === 0 ? null : one.wants.join(', ')],
       ['Failed', one.failure],
       ['In', pathOf(one.context)],
-      ['Written at', one.site === null ? null : element('code', { textContent: one.site })],
+      ['Written at', one.site === null ? null : code(one.site)],
+      [one.kind === 'replaced' ? 'Replaced at' : 'Withdrawn at', one.end === null ? null : code(one.end)],
       ['Needs', list(one.needs, relation)],
       ['Needed by', list(one.neededBy, relation)],
     ]
 
+    // A place in the source. It may be broken after the folder.
+    const code = site => element('code', {}, ...site.split(/(?<=\/)/).flatMap((part, index) =>
+      index > 0 ? [element('wbr'), part] : [part]))
+
     const stateOf = one => ({
-      live: 'bound, and alive', dead: 'bound, but dead: nobody held it', kept: 'made, and kept by the provider',
+      live: 'bound, and alive', dead: one.isRemoved ? 'died: nobody held it' : 'bound, but dead: nobody held it',
+      replaced: `replaced by another instance, and ${one.isAlive ? 'still alive' : 'dead by now'}`,
+      withdrawn: `bound in another context, and ${one.isAlive ? 'still alive' : 'dead by now'}`,
+      kept: 'made, and kept by the provider',
       provider: one.lifetime === 'unique' || one.lifetime === 'graph' ? 'a provider, which keeps nothing that it makes'
         : 'a provider, which keeps nothing yet',
       override: 'put there by a test', object: 'attached here; it only looks things up',
@@ -76,8 +84,8 @@ extension Page {
       if (all.length === 0) return null
       const unique = [...new Set(all)]
       return element('ul', {}, ...unique.slice(0, longestList).map(item),
-        unique.length > longestList
-          ? element('li', { className: 'faint', textContent: `${unique.length - longestList} more` }) : '')
+        unique.length <= longestList ? ''
+          : element('li', { className: 'faint', textContent: `${unique.length - longestList} more` }))
     }
 
     function showSelection() {

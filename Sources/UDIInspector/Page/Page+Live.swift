@@ -152,7 +152,7 @@ extension Page {
       follow()
     } else {
       show(JSON.parse(written.textContent))
-      say('As it was when the file was written', 'paused')
+      say('A file, not live', 'paused')
     }
 
     """#

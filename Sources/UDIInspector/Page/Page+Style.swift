@@ -124,6 +124,7 @@ extension Page {
     .sign.cross { color: var(--dead); }
     .sign.square { color: var(--test); }
     .entry .state { width: 4.6em; font-size: 12px; color: var(--soft); }
+    .sign.over, .sign.out { color: var(--soft); }
     .entry.dead .state { color: var(--dead); }
     .type, .name, .class, code { font-family: var(--code); font-size: 12.5px; font-variant-ligatures: none; }
     .type { font-weight: 500; }
@@ -131,7 +132,7 @@ extension Page {
     .name { color: var(--accent); }
     .class { color: var(--soft); }
     .row .class::before { content: "→ "; color: var(--faint); }
-    .entry.dead .type { text-decoration: line-through; text-decoration-color: var(--faint); }
+    .entry.past .type { text-decoration: line-through; text-decoration-color: var(--faint); }
     .entry.provider .type { color: var(--soft); }
     .tail { margin-left: auto; padding-left: 4px; }
     .role {
@@ -167,6 +168,7 @@ extension Page {
     dd ul { list-style: none; display: grid; gap: 3px; }
     .relation > * { display: flex; align-items: baseline; max-width: 100%; }
     .relation .sign { align-self: center; }
+    .relation .key { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
     .relation .faint { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 3em; }
     dd .state { font-size: 12px; color: var(--soft); margin-right: 6px; }
     dd .faint { margin-left: 8px; font-size: 12.5px; }

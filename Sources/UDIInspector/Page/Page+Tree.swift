@@ -38,6 +38,8 @@ extension Page {
           ['circle', { cx: 7, cy: 7, r: 2.75, class: 'fill' }]],
         cross: [['path', { d: 'M3.5 3.5 10.5 10.5M10.5 3.5 3.5 10.5', class: 'line thick' }]],
         triangle: [['path', { d: 'M7 3 11.5 11h-9Z', class: 'line' }]],
+        over: [['circle', { cx: 7, cy: 7, r: 5, class: 'line' }], ['path', { d: 'M4 7h6', class: 'line' }]],
+        out: [['path', { d: 'M2.5 7h8M7.5 3.5 11 7l-3.5 3.5', class: 'line' }]],
         square: [['rect', { x: 2.5, y: 2.5, width: 9, height: 9, rx: 1.5, class: 'fill' }]],
       }[shape]
       return drawing('svg', { viewBox: '0 0 14 14', class: `sign ${shape}`, 'aria-hidden': 'true' },
@@ -117,9 +119,9 @@ extension Page {
     }
 
     function contents(context) {
-      const count = gone => context.entries.filter(entry => kinds[entry.kind].isGone === gone).length
-      const [there, dead] = [count(false), count(true)]
-      return [there > 0 ? plural(there, 'entry', 'entries') : '', dead > 0 ? `${dead} dead` : '',
+      const gone = context.entries.filter(entry => kinds[entry.kind].isGone).length
+      const there = context.entries.length - gone
+      return [there > 0 ? plural(there, 'entry', 'entries') : '', gone > 0 ? `${gone} gone` : '',
         context.below > 0 ? `${plural(context.below, 'context')} below` : ''].filter(text => text !== '')
     }
 
@@ -187,7 +189,8 @@ extension Page {
           box.setAttribute('aria-label', text)
         }
         box.rowID = row.of.id
-        box.className = ['row', row.of.isContext ? 'context' : `entry ${row.of.kind}`, isSelected ? 'selected' : '',
+        const kind = row.of.isContext ? 'context' : `entry ${row.of.kind} ${kinds[row.of.kind].isGone ? 'past' : ''}`
+        box.className = ['row', kind, isSelected ? 'selected' : '',
           role === undefined ? roles.size > 0 && !isSelected ? 'other' : '' : `lit ${role.name}`].join(' ')
         box.style.top = `${place * rowHeight}px`
         box.setAttribute('aria-level', row.level)

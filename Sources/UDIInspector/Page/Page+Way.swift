@@ -26,13 +26,18 @@ extension Page {
       for (let next = context.parent; next !== null; next = next.parent) yield next
     }
 
-    // The entries of a context under a key, in the order of precedence.
+    // An explanation lists this many of the removed bindings of a context.
+    const shownRecords = 3
+
+    // The entries of a context under a key, in the order of precedence; then the removed bindings, the latest first.
     function findings(context, { type, name }) {
-      const own = context.entries.filter(entry => entry.type === type && entry.name === name && entry.kind !== 'object')
+      const all = context.entries.filter(entry => entry.type === type && entry.name === name && entry.kind !== 'object')
+      const own = all.filter(entry => !entry.isRemoved)
+      const records = all.filter(entry => entry.isRemoved).reverse().slice(0, shownRecords)
       const order = ['override', 'live', 'dead', 'kept', 'provider']
       const inForce = own.findLast(entry => entry.kind === 'override')
-      return own.filter(entry => entry.kind !== 'override' || entry === inForce)
-        .sort((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind))
+      return [...own.filter(entry => entry.kind !== 'override' || entry === inForce)
+        .sort((left, right) => order.indexOf(left.kind) - order.indexOf(right.kind)), ...records]
     }
 
     const answering = (context, key) => findings(context, key).find(entry => !kinds[entry.kind].isGone) ?? null
@@ -66,18 +71,28 @@ extension Page {
       return null
     }
 
+    // Of what is gone from a context, what explains why nothing is found there: the latest, unless its object has died
+    // and that of an earlier one, which was replaced, is still alive.
+    function decisive(gone) {
+      const [last = null] = gone
+      if (last === null || last.isAlive) return last
+      return gone.find(one => one.kind === 'replaced' && one.isAlive) ?? last
+    }
+
     function wayOf(start, key, givenSearch) {
       const search = givenSearch ?? start.search
       const way = {
         key, start, search, steps: [], answer: null, emptyCount: 0, omittedCount: 0, equallyNearCount: 0,
         outside: null, cause: 'found', isSetUpPending: false,
+        gone: null,
       }
       const seen = []
       function look(context) {
         const own = findings(context, key)
         const others = context.entries.filter(entry =>
-          entry.type === key.type && entry.name !== key.name && entry.kind !== 'object')
+          entry.type === key.type && entry.name !== key.name && entry.kind !== 'object' && !entry.isRemoved)
         seen.push(...own, ...others)
+        way.gone ??= decisive(own.filter(one => kinds[one.kind].isGone))
         const step = { context, path: context.path, findings: [...own, ...others], isAnswer: false }
         way.isSetUpPending ||= context.isSetUpPending && way.answer === null
         if (way.steps.length < (step.findings.length === 0 ? listedInOrder : listed)) way.steps.push(step)
@@ -100,12 +115,10 @@ extension Page {
         look(context)
         if (way.answer !== null) return way
       }
-      const gone = seen.find(entry => entry.name === key.name)
       way.others = seen.filter(entry => entry.name !== key.name && !kinds[entry.kind].isGone)
       way.outside = outside(start, key, search)
-      way.cause = gone !== undefined ? 'dead' : way.others.length > 0 ? 'otherNames'
+      way.cause = way.gone !== null ? way.gone.kind : way.others.length > 0 ? 'otherNames'
         : way.outside === null ? 'notRegistered' : way.outside.scope === null ? 'outOfReach' : 'inScope'
-      way.gone = gone
       way.goesBeyond = searches[search].above && tree.path.length > 1
       return way
     }
@@ -121,6 +134,10 @@ extension Page {
         case 'found': return `${key} is there: ` + (entry.kind === 'provider'
           ? `the provider in ${where(entry)}, makes one.` : `the ${entry.className} in ${where(entry)}.`)
         case 'dead': return `${key} has died: it was bound in ${where(way.gone)}, and nobody held it.`
+        case 'replaced': return `${key} is not there any more: it was bound in ${where(way.gone)}. It was replaced at `
+          + `${way.gone.end}, and what was bound then is gone.`
+        case 'withdrawn': return `${key} is not there any more: it was bound in ${where(way.gone)}. The bind at `
+          + `${way.gone.end} withdrew it.`
         case 'otherNames': return `No ${key} is registered where the lookup looks, only `
           + `${[...new Set(way.others.map(one => one.name === null ? 'one without a name' : `one named ${one.name}`))]
             .sort().join(' and ')}.`

@@ -39,6 +39,17 @@ private enum Side { case left }
     #expect(context.explain(typeNamed: typeName, named: "\"name\"", search: nil) == nil)
   }
 
+  @Test func knowsWhatIsGone() {
+    let context = UDIContext(tag: "context")
+    do { context.bind(Plain(), as: (any Service).self) }
+    let explanation = context.explain((any Service).self)
+    #expect(context.link((any Service).self) == nil)
+    #expect(context.snapshot().contexts[0].bindings.isEmpty)
+    #expect(
+      context.explain(typeNamed: typeName, named: nil, search: nil)?.summary
+        == explanation.summary)
+  }
+
   @Test func runsNoSetUp() {
     let context = UDIContext(tag: "context")
     context.setUp { $0.register((any Service).self) { Plain() } }

@@ -48,9 +48,9 @@ import UDI
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
       {"contexts": [
-        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "isSetUpPending": false,
+        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "isSetUpPending": false, "removedBindings": [],
          "overrides": [], "bindings": [], "providers": []},
-        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "isSetUpPending": true,
+        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "isSetUpPending": true, "removedBindings": [],
          "overrides": [], "bindings": [], "providers": []}
       ], "dependents": [], "uses": []}
       """
@@ -114,6 +114,30 @@ import UDI
     #expect(context.snapshot().contexts[0].providers.first?.className == nil)
     _ = context.link((any Alpha).self)
     #expect(context.snapshot().contexts[0].providers.first?.className == "Made")
+  }
+
+  @Test func aSnapshotSaysWhatIsGone() throws {
+    let root = UDIContext(tag: "root")
+    let child = try root.makeChild(tag: "child")
+    let (first, second, moved) = (Plain(), Plain(), Plain())
+    root.bind(first, as: (any Service).self, named: UDIName(1))
+    root.bind(second, as: (any Service).self, named: UDIName(1))
+    let replaced = #line - 1
+    root.bind(moved, as: (any Service).self)
+    child.bind(moved, as: (any Service).self)
+    do { root.bind(Plain(), as: (any Service).self, named: "dead") }
+    _ = root.link((any Service).self, named: "dead")
+    let contexts = root.snapshot().contexts
+    let gone = contexts[0].removedBindings
+    #expect(gone.map(\.reason) == [.replaced, .withdrawn, .dead])
+    #expect(gone.map(\.typeName) == Array(repeating: "UDITests.Service", count: 3))
+    #expect(gone.map(\.name) == ["1", nil, "\"dead\""])
+    #expect(gone.map(\.isAlive) == [true, true, false])
+    #expect(gone.map(\.className) == ["Plain", "Plain", "Plain"])
+    #expect(gone[0].endLine == replaced && gone[0].line == replaced - 1 && gone[0].endFileID == #fileID)
+    #expect(gone[2].endFileID == nil)
+    #expect(contexts[1].removedBindings.isEmpty)
+    withExtendedLifetime((first, second, moved)) {}
   }
 
   @Test func overridesAreListedFirst() {

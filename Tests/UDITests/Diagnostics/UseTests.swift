@@ -330,6 +330,7 @@ struct UseTests {
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
     let json = """
       {"contexts": [{"tag": "a", "isScope": false, "search": "lineage", "isSetUpPending": false, "overrides": [],
+        "removedBindings": [],
                      "bindings": [], "providers": []}],
        "dependents": [{"kind": "object", "typeName": "A", "path": [], "context": 9,
                        "entries": [{"kind": "binding", "context": -1, "index": 4}]}],

@@ -14,6 +14,11 @@ struct ContextSighting {
   let bindings: [Sighting]
   /// The providers, in the order in which they were registered.
   let providers: [Sighting]
+  /// What became of bindings that have been removed, in the order in which they were removed.
+  let removed: [Removal]
+
+  /// The record of a removed binding, and whether its object is alive.
+  typealias Removal = (record: RemovedBinding, isAlive: Bool)
 
   init(_ node: Node, parent: Int?, _ garbage: inout Garbage) {
     self.node = node
@@ -29,5 +34,11 @@ struct ContextSighting {
     self.overrides = overrides.compactMap { entry in entry.instance.map { Sighting(entry, $0, &garbage) } }
     self.bindings = bindings.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
     self.providers = providers.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
+    removed = UDIRecording.allRecords(in: node).map { record in
+      guard let object = record.object else { return (record, false) }
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, record.reach)
+      return (record, true)
+    }
   }
 }

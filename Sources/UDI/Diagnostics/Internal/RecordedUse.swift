@@ -96,7 +96,10 @@ extension UDIRecording {
     unsafe uses[lastUse] = (id, RecordedUse(dependent, entry))
     unsafe useNumbers[id] = lastUse
     unsafe useNumbersOfKeys[id.key, default: []].insert(lastUse)
-    if let name = entry.name { garbage.add(UsedName(unsafe lastUse, name)) }
+    if let name = entry.name {
+      let number = unsafe lastUse
+      garbage.add(LateDescription(of: name) { unsafe uses[number]?.use.name = $0 })
+    }
   }
 
   /// Drops records until a quarter of the capacity is free: first records whose dependent or dependency is gone, then
@@ -106,8 +109,6 @@ extension UDIRecording {
     let excess = unsafe uses.count - capacityOfUses * 3 / 4
     if excess > 0 { for number in unsafe uses.keys.sorted().prefix(excess) { removeUse(number) } }
   }
-
-  fileprivate static func setName(_ name: String, ofUse number: Int) { unsafe uses[number]?.use.name = name }
 }
 
 extension RecordedUse {
@@ -126,22 +127,5 @@ extension Entry {
     if node == nil { return nil }
     guard let made = self as? InstanceEntry, !(made is Substitute) else { return self }
     return made.maker
-  }
-}
-
-/// Adds the description of a name to a new record. User code makes this description, so this happens when the change's
-/// garbage is released and no lock is held.
-private final class UsedName {
-  private let number: Int
-  private let name: UDIName
-
-  init(_ number: Int, _ name: UDIName) {
-    self.number = number
-    self.name = name
-  }
-
-  deinit {
-    let text = name.description
-    Tree.change { _ in UDIRecording.setName(text, ofUse: number) }
   }
 }

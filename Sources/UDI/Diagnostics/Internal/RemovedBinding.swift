@@ -7,6 +7,10 @@ struct RemovedBinding {
   /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
   /// was noticed at once, so this is the time of the release.
   let time: ContinuousClock.Instant
+  /// The type that the instance was bound under.
+  let type: TypeIdentity
+  /// The description of the name that it was bound under, if there was one.
+  fileprivate(set) var name: String?
   let objectType: Any.Type?
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
@@ -32,6 +36,12 @@ extension UDIRecording {
     return numbers.reversed().compactMap { unsafe records[$0] }
   }
 
+  /// All records of one context, the earliest first.
+  static func allRecords(in node: Node) -> [RemovedBinding] {
+    guard let numbers = node.treeLocked.extras?.removedBindings, !numbers.isEmpty else { return [] }
+    return numbers.values.joined().sorted().compactMap { unsafe records[$0] }
+  }
+
   static func removeAllRecords() { unsafe records = [:] }
 
   /// Records that a binding is being removed from its context. This is recorded only if its object has been released,
@@ -40,10 +50,10 @@ extension UDIRecording {
   /// - Parameter site: The call of the other `bind`, if there is one.
   @inline(never)
   static func noteRemoval(of binding: Binding, withdrawnBy site: CallSite?, _ garbage: inout Garbage) {
-    guard let object = binding.object else { return add(binding, nil, .dead, nil) }
+    guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
-    if let site { add(binding, object, .withdrawn, site) }
+    if let site { add(binding, object, .withdrawn, site, &garbage) }
   }
 
   /// Updates the records when an instance is bound in a context, whether it replaces another binding or not.
@@ -67,21 +77,26 @@ extension UDIRecording {
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
-    add(replaced, object, .replaced, new.site)
+    add(replaced, object, .replaced, new.site, &garbage)
   }
 
   @inline(never)
   private static func add(
-    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: CallSite?
+    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: CallSite?,
+    _ garbage: inout Garbage
   ) {
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let node = binding.node else { return }
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      kind: kind, endedBy: endedBy, time: .now,
+      kind: kind, endedBy: endedBy, time: .now, type: binding.key.type,
       objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
       reach: binding.reach, site: binding.site)
     unsafe records[lastNumber - capacity] = nil
+    if let name = binding.key.name {
+      let number = unsafe lastNumber
+      garbage.add(LateDescription(of: name) { unsafe records[number]?.name = $0 })
+    }
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
     // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay
