@@ -77,7 +77,7 @@ extension Page {
       ['Below', one.below === 0 ? 'nothing' : plural(one.below, 'context')],
     ]
 
-    const content = entry => element('li', {}, link(entry, sign(kinds[entry.kind].shape),
+    const content = entry => element('li', { className: 'relation' }, link(entry, sign(kinds[entry.kind].shape),
       element('span', { className: 'state', textContent: kinds[entry.kind].state }), keyOf(entry)))
 
     function list(all, item) {

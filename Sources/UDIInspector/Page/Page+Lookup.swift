@@ -99,6 +99,7 @@ extension Page {
       light()
       relist()
       scrollTo(placeByID.get(way.answer?.id))
+      byID('steps').scrollIntoView({ block: 'nearest' })
     })
     byID('forget').addEventListener('click', () => {
       way = null

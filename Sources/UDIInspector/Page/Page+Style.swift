@@ -165,11 +165,12 @@ extension Page {
     dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 16px; }
     dt { color: var(--soft); }
     dd { overflow-wrap: anywhere; }
-    dd ul { list-style: none; display: grid; gap: 3px; }
+    dd ul { list-style: none; display: grid; grid-template-columns: minmax(0, 1fr); gap: 3px; }
     .relation > * { display: flex; align-items: baseline; max-width: 100%; }
+    .relation .sign, .relation .state { flex: none; }
     .relation .sign { align-self: center; }
     .relation .key { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-    .relation .faint { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 3em; }
+    .relation .faint { flex: 1 1 3em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 3em; }
     dd .state { font-size: 12px; color: var(--soft); margin-right: 6px; }
     dd .faint { margin-left: 8px; font-size: 12.5px; }
     dd .sign { margin-right: 6px; }
