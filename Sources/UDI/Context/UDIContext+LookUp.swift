@@ -92,8 +92,11 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
     into memory: UnsafeMutableRawPointer
   ) {
-    let answer = unsafe answer(type, name, reach, search, into: memory)
+    var answer = unsafe answer(type, name, reach, search, into: memory)
     if case .written = answer { return }
+    if case .setUpPending = answer {
+      answer = unsafe answerAfterSetUp(type, name, reach, search, asker, into: InstanceMemory(memory))
+    }
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
@@ -157,7 +160,8 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, asker, into: memory) }
+    // A function of its own, so that this one saves no registers for it. A lookup for an object has run the blocks.
+    if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
     case .provided(let entry):
@@ -166,6 +170,14 @@ extension UDIContext {
       }
     case .written, .nothing, .dead, .setUpPending: break
     }
+  }
+
+  @inline(never)
+  private func finishAfterSetUp(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: InstanceMemory
+  ) {
+    let answer = answerAfterSetUp(type, name, reach, search, nil, into: memory)
+    unsafe finish(answer, type, name, reach, search, nil, into: memory.address)
   }
 
   /// Finishes a lookup for `require` whose answer has not been written to the memory.

@@ -147,7 +147,7 @@ extension UDIAttachment {
     switch state {
     case .attached(let context): return context
     case .none:
-      reportUnattached(owner, verb, what, site)
+      if UDIReporter.unattachedUseMatters.load(ordering: .relaxed) { noteUnattachedUse(owner, verb, what, site) }
       return AppContext
     case .gone:
       UDIReporter.current.report(
@@ -163,8 +163,8 @@ extension UDIAttachment {
 
   /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
   /// recording is on, marks the app context, so that the lookup is recorded.
-  private func reportUnattached(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
-    guard UDIReporter.unattachedUseMatters.load(ordering: .relaxed) else { return }
+  @inline(never)
+  private func noteUnattachedUse(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
     if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current

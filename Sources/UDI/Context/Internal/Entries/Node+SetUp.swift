@@ -18,7 +18,7 @@ extension Node {
     if dependent == nil, let known = key() {
       // Perhaps the only reason for this call is that lookups from here are recorded. But nobody is known to look up,
       // so there is nothing to record.
-      let answer = unsafe attempt(KnownKey(id: known), form, search, ignoring: .recorded, into: memory)
+      let answer = unsafe attemptUnrecorded(known, form, search, into: memory)
       switch answer {
       case .nothing, .written, .object, .provided: return answer
       case .dead, .setUpPending: break

@@ -69,15 +69,13 @@ extension Node {
   /// This goes up through the contexts by itself instead of calling `visit`, which needs the tree lock. It need not go
   /// down, because a node's slot also answers for all nodes below.
   ///
-  /// - Parameter ignored: Pending set-ups and marks that do not prevent the lookup.
   /// - Returns: `dead` also if the entry that was found might belong to another key with the same id.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, ignoring ignored: PendingSetUps = [],
-    into memory: UnsafeMutableRawPointer
+    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard shared.pendingSetUps.isSubset(of: ignored) else {
+    guard shared.pendingSetUps.isEmpty else {
       lock.unlock()
       return .setUpPending
     }
@@ -86,6 +84,27 @@ extension Node {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
+    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+    lock.unlock()
+    return answer
+  }
+
+  /// Does the same as `attempt`, also if lookups from here are recorded.
+  ///
+  /// A function of its own: if `attempt` had a parameter for this, "object.require" would take three more instructions.
+  @inline(never)
+  func attemptUnrecorded(
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    let key = KnownKey(id: key)
+    lock.lock()
+    guard !shared.pendingSetUps.hasBlocks else {
+      lock.unlock()
+      return .setUpPending
+    }
+    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
+      return unsafe attemptAbove(key, form, search, into: memory)
+    }
     let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
     lock.unlock()
     return answer
