@@ -167,8 +167,10 @@ extension UDIContext {
     case .provided(let entry):
       do { _ = try provide(entry, type, reach, search, only: false, into: memory) } catch {
         report(error, entry, type, search, asker)
+        if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) }
       }
-    case .written, .nothing, .dead, .setUpPending: break
+    case .nothing, .dead: if UDIObserver.mayExist { tellMiss(type, name, isRequired: false) }
+    case .written, .setUpPending: break
     }
   }
 

@@ -28,18 +28,32 @@ import Synchronization
 /// something up take up to twice as long, except that lookups from contexts to which no object was attached, and for
 /// which nothing was made, take as long as before.
 public enum UDIRecording {
+  // One word says whether recording is on and whether an observer was ever made, so that a making has to check only one.
+  private static var recording: UInt8 { 1 }
+  private static var observed: UInt8 { 2 }
   #if DEBUG
-    private static let flag = Atomic<Bool>(true)
+    private static let flags = Atomic<UInt8>(1)
   #else
-    private static let flag = Atomic<Bool>(false)
+    private static let flags = Atomic<UInt8>(0)
   #endif
+
+  @inline(__always)
+  static var isOnOrObserved: Bool { flags.load(ordering: .relaxed) != 0 }
+  /// Whether an observer was ever made.
+  @inline(__always)
+  static var hasObservers: Bool { flags.load(ordering: .relaxed) & observed != 0 }
+  static func noteObserver() { flags.bitwiseOr(observed, ordering: .relaxed) }
 
   /// Whether recording is on. Setting this to false also deletes all records.
   public static var isOn: Bool {
-    get { flag.load(ordering: .relaxed) }
+    get { flags.load(ordering: .relaxed) & recording != 0 }
     set {
-      flag.store(newValue, ordering: .relaxed)
-      if newValue { return UDIReporter.unattachedUseMatters.store(true, ordering: .relaxed) }
+      if newValue {
+        UDIReporter.unattachedUseMatters.store(true, ordering: .relaxed)
+        flags.bitwiseOr(recording, ordering: .relaxed)
+        return
+      }
+      flags.bitwiseAnd(~recording, ordering: .relaxed)
       Tree.change { _ in
         removeAllRecords()
         removeAllUses()

@@ -148,7 +148,8 @@ extension UDIAttachment {
   ) {
     if let context { return unsafe context.finish(answer, type, name, reach, search, asker, into: memory) }
     switch consume answer {
-    case .written, .nothing: break
+    case .written: break
+    case .nothing: if UDIObserver.mayExist { self.context?.tellMiss(type, name, isRequired: false) }
     case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
     case .provided, .dead, .setUpPending:
       guard let context = contextForLink("link", type, name, asker.site, asker.object) else { return }

@@ -62,7 +62,9 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    try? provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
+    do {
+      try provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
+    } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
   /// Looks up for `require`: does the same as `find`, but throws instead of telling the reporter.

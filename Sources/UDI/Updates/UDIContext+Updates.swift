@@ -26,13 +26,16 @@ extension UDIContext {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call looks up once.
+  ///   - clock: Measures the time.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context is closed, or is closed meanwhile.
+  ///   context is closed, or is closed meanwhile, or if the time is over; it explains why there is nothing.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, .anywhere, search)
+    try await awaitDependency(type, name, .anywhere, search, within: limit, clock)
   }
 }
 
@@ -47,12 +50,13 @@ extension UDIContext {
     UDIMainActorUpdates(context: self, name: name, search: search)
   }
 
-  /// Does the same as ``linkWhenAvailable(_:named:search:)`` on the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, .mainActor, search)
+    try await awaitDependency(type, name, .mainActor, search, within: limit, clock)
   }
 }
 
@@ -60,11 +64,14 @@ extension UDIContext {
 
 extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
+    _ clock: any Clock<Duration>
   ) async throws -> Dependency {
     // If this fails, the consumer looks up again and reports the error.
     if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
     let consumer = Consumer<Dependency>(self, name, reach, search)
+    let timer = limit.flatMap { consumer.expire(after: $0, clock) }
+    defer { timer?.cancel() }
     while let next = await consumer.next() { if let found = next { return found } }
     try Task.checkCancellation()
     throw explained(ProviderFailure.nothing, type, name, reach, search)

@@ -26,16 +26,19 @@ extension UDIObject {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default the context's search.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call looks up once.
+  ///   - clock: Measures the time.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context that the object is attached to is gone or closed, or is closed meanwhile.
+  ///   context that the object is attached to is gone or closed, or is closed meanwhile, or if the time is over; it
+  ///   explains why there is nothing.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, .anywhere, search, CallSite(fileID, line))
+    try await awaitDependency(type, name, .anywhere, search, within: limit, clock, CallSite(fileID, line))
   }
 }
 
@@ -52,14 +55,14 @@ extension UDIObject {
       context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
-  /// Does the same as ``linkWhenAvailable(_:named:search:fileID:line:)`` on the main actor, for a type that is not
+  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type that is not
   /// `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await awaitDependency(type, name, .mainActor, search, CallSite(fileID, line))
+    try await awaitDependency(type, name, .mainActor, search, within: limit, clock, CallSite(fileID, line))
   }
 }
 
@@ -67,11 +70,14 @@ extension UDIObject {
 
 extension UDIObject {
   nonisolated(nonsending) private func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
+    _ clock: any Clock<Duration>, _ site: CallSite
   ) async throws -> Dependency {
     guard let context = context(for: type, name, site, "linkWhenAvailable") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
-    return try await context.awaitDependency(type, name, reach, search)
+    do { return try await context.awaitDependency(type, name, reach, search, within: limit, clock) } catch {
+      throw _attachedContext.explained(error, Asker(self, site))
+    }
   }
 }

@@ -162,10 +162,10 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+    Way("UDIContext.linkWhenAvailable(_:named:search:within:clock:)") { context, search in
       await comes(to: context) { try? await context.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIContext.linkWhenAvailable(_:named:search:)") { context, search in
+    Way("UDIContext.linkWhenAvailable(_:named:search:within:clock:)") { context, search in
       await comes(to: context) { try? await context.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
@@ -332,11 +332,11 @@ private protocol Domestic: AnyObject {}
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIObject.linkWhenAvailable(_:named:search:fileID:line:)") { context, search in
+    Way("UDIObject.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.linkWhenAvailable((any Domestic).self, search: search) }
     },

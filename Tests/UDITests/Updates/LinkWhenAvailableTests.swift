@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import UDI
 
@@ -180,5 +181,84 @@ extension LinkWhenAvailableTests {
     root.reset()
     let two = try await #require(others.next())
     #expect(one != nil && two != nil && one !== two)
+  }
+
+  /// A clock that stands still until it is told to go on.
+  final class ManualClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+      var offset: Duration
+      func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+      func duration(to other: Instant) -> Duration { other.offset - offset }
+      static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
+    }
+
+    private struct State {
+      var now = Instant(offset: .zero)
+      var sleepers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+    var now: Instant { state.withLock { $0.now } }
+    let minimumResolution = Duration.zero
+    var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.now < deadline { state.sleepers.append((deadline, continuation)) }
+          return state.now >= deadline
+        }
+        if isOver { continuation.resume() }
+      }
+    }
+
+    func advance(by duration: Duration) {
+      let over = state.withLock { state in
+        state.now = state.now.advanced(by: duration)
+        let over = state.sleepers.filter { $0.deadline <= state.now }
+        state.sleepers.removeAll { $0.deadline <= state.now }
+        return over
+      }
+      for sleeper in over { sleeper.continuation.resume() }
+    }
+  }
+
+  @Test("A deadline ends the wait with the explanation; what comes before is found")
+  func deadline() async throws {
+    let (root, clock) = (root, ManualClock())
+    let task = Task { try await root.linkWhenAvailable((any Service).self, within: .seconds(3), clock: clock) }
+    while clock.sleeperCount == 0 { await Task.yield() }
+    clock.advance(by: .seconds(2))
+    let member = Member().attached(to: root)
+    let other = Task { @Sendable in
+      try await root.linkWhenAvailable((any Other).self, within: .seconds(30), clock: clock)
+    }
+    while clock.sleeperCount < 2 { await Task.yield() }
+    root.bind(member, as: (any Other).self)
+    #expect(try await other.value === member)
+    clock.advance(by: .seconds(1))
+    let error = await #expect(throws: UDILinkError.self) { try await task.value }
+    #expect(error?.explanation.contextPath == ["root"] && error?.description.contains("Service") == true)
+    clock.advance(by: .seconds(100))
+  }
+
+  @Test("A deadline that is over already: one lookup, and the explanation", arguments: [Duration.zero, .seconds(-1)])
+  func deadlineThatIsOver(_ limit: Duration) async throws {
+    let plain = Plain()
+    root.register((any Alpha).self, lifetime: .context) { throw OutOfOrder() }
+    let (error, _) = await MisuseLog.during {
+      await #expect(throws: UDILinkError.self) { try await root.linkWhenAvailable((any Alpha).self, within: limit) }
+    }
+    guard case .failed = error?.cause else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    let member = Member().attached(to: root)
+    let missing = await #expect(throws: UDILinkError.self) {
+      try await member.linkWhenAvailable((any Service).self, within: limit)
+    }
+    #expect(missing?.chain.first?.typeName == "UDITests.Member")
+    root.bind(plain, as: (any Service).self)
+    #expect(try await root.linkWhenAvailable((any Service).self, within: limit) === plain)
   }
 }

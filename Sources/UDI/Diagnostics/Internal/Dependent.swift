@@ -24,7 +24,10 @@ extension UDIContext {
       return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
     }
     PerThread.prepare()
-    if let provider = PerThread.presentResolution?.read({ $0.runningProvider }) { return .provider(provider) }
+    if let resolution = PerThread.presentResolution {
+      if resolution.read({ $0.isObserving }) { return nil }
+      if let provider = resolution.read({ $0.runningProvider }) { return .provider(provider) }
+    }
     return AsyncCall.currentProvider.map { .provider($0) }
   }
 

@@ -17,6 +17,7 @@ extension UDIContext {
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
+    if UDIObserver.mayExist { tellMiss(type, name, isRequired: true, error) }
     let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency before the explanation was made.
     if case .found(let place) = explanation.cause {

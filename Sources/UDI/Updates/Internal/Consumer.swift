@@ -26,6 +26,21 @@ final class Consumer<Dependency> {
 
   deinit { Tree.change { _ in watcher.leave() } }
 
+  /// Ends the waiting after some time; `next` then returns nil.
+  ///
+  /// - Returns: The task that measures the time; nil if it is over at once.
+  func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never>? {
+    let watcher = watcher
+    guard limit > .zero else {
+      watcher.expire()
+      return nil
+    }
+    return Task {
+      try? await clock.sleep(for: limit)
+      watcher.expire()
+    }
+  }
+
   /// Waits until a lookup gives another answer than the last one. The first call returns at once.
   ///
   /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, or if the

@@ -28,6 +28,8 @@ final class Watcher: @unchecked Sendable {
   private var change: ChangeKind? = .answer
   /// Guarded by `lock`: whether the context is gone or closed.
   private var hasEnded = false
+  /// Guarded by `lock`: whether the consumer has waited long enough.
+  private var isLate = false
   /// Guarded by `lock`: the continuations of the waiting tasks, by their tickets. There can be several, because
   /// iterators can be copied.
   private(set) var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
@@ -50,9 +52,10 @@ extension Watcher {
     while true {
       await wait()
       if Task.isCancelled { return nil }
-      let (change, hasEnded) = lock.withLock { (self.change.take(), self.hasEnded) }
+      let (change, hasEnded, isLate) = lock.withLock { (self.change.take(), self.hasEnded, self.isLate) }
       if hasEnded { return nil }
       if let change { return change }
+      if isLate { return nil }
       // The change has been taken on behalf of a copy of the iterator.
     }
   }
@@ -67,7 +70,7 @@ extension Watcher {
         let mustWait = lock.withLock {
           // A task is marked as cancelled before its cancellation handlers are called. So if this check does not see
           // the mark yet, the handler runs later and finds the ticket.
-          guard change == nil, !hasEnded, !Task.isCancelled else { return false }
+          guard change == nil, !hasEnded, !isLate, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true
         }
@@ -82,6 +85,16 @@ extension Watcher {
   func notify(of kind: ChangeKind) {
     let continuations = lock.withLock {
       if change != .answer { change = kind }
+      defer { waiting = [:] }
+      return waiting.values
+    }
+    for continuation in continuations { continuation.resume() }
+  }
+
+  /// Ends the waiting, because the consumer has waited long enough. Do not call this under a lock.
+  func expire() {
+    let continuations = lock.withLock {
+      isLate = true
       defer { waiting = [:] }
       return waiting.values
     }

@@ -93,6 +93,8 @@ final class Closing: @unchecked Sendable {
   // MARK: - The task
 
   private func run() async {
+    let start = ContinuousClock.now
+    let path = Tree.change { _ in contexts.first?.withNode(\.fullPath) ?? [] }
     for other in Tree.change({ _ in awaited }) {
       if let error = await other.waitForEnd() { failures += error.failures }
     }
@@ -100,26 +102,37 @@ final class Closing: @unchecked Sendable {
     for (creation, path) in Tree.change({ _ in asyncCreations }) { await creation.cancel(closing: path) }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
+    // Each context ends before those below it. So each is a root when it ends, and no context above has to be told. With
+    // the other order, the end of each context in a long chain would have to be announced to all contexts above it.
+    for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
+    // Before those who wait go on.
+    if UDIObserver.mayExist {
+      UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, start.duration(to: .now))) }
+    }
     end()
   }
 
   /// Calls one closer, and drops the instance that it has closed.
   private func take(_ step: Step) async {
     let closer = step.closer
+    let start = ContinuousClock.now
+    var failure: (any Error)?
+    let path = UDIObserver.mayExist ? step.context.change { node, _ in node.fullPath } : []
     do {
       try await Self.$present.withValue(Self.present + [self]) { try await closer.close(step.unclosed.instance) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
       failures.append(UDICloseError.Failure(step.provider, path, error))
+      failure = error
     }
     step.drop()
+    if UDIObserver.mayExist {
+      UDIObserver.tell { .closed(UDIEvent.Closed(step.provider, path, start.duration(to: .now), failure)) }
+    }
   }
 
-  /// Ends the contexts, each before those below it. So each context is a root when it ends, and no context above has to
-  /// be told. With the other order, the end of each context in a long chain would have to be announced to all contexts
-  /// above it.
+  /// Ends the run, when the contexts have ended.
   private func end() {
-    for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
     var isUnattended = false
     let contexts = Tree.change { garbage in
       isUnattended = self.isUnattended

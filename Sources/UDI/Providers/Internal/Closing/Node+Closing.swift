@@ -67,6 +67,21 @@ extension UDIContext {
   ///
   /// - Returns: Whether the context is closed.
   func closeAtOnce() -> Bool {
-    withNode { node in node.end(where: { $0.treeLocked.state == .closed || $0.closesAtOnce }) }
+    if UDIObserver.mayExist { return closeAtOnceAndTell() }
+    return withNode { node in node.end(where: { $0.treeLocked.state == .closed || $0.closesAtOnce }) }
+  }
+
+  private func closeAtOnceAndTell() -> Bool {
+    var path: [String]?
+    let isClosed = withNode { node in
+      node.end { node in
+        if node.treeLocked.state == .closed { return true }
+        guard node.closesAtOnce else { return false }
+        path = node.fullPath
+        return true
+      }
+    }
+    if let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, .zero)) } }
+    return isClosed
   }
 }

@@ -92,6 +92,9 @@ final class AsyncCall: @unchecked Sendable {
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
+  /// The keys of the providers whose factories asked for what this call makes, the outermost first.
+  var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
+
   /// The provider whose asynchronous factory is running in the current task, or in a task that the current one is part
   /// of.
   static var currentProvider: Provider? {

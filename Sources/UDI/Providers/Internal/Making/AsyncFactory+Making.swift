@@ -89,7 +89,7 @@ extension AsyncFactory {
     return try await AsyncCall.$current.withValue(call) {
       let instance: Instance
       do {
-        let making = Making.isWatched ? Making(self, context) : nil
+        let making = Making.isWatched ? Making(self, context, askedBy: call.keysOfAskers) : nil
         guard let made = try await function(context, arguments) else { throw ProviderFailure.returnedNil }
         making?.end()
         instance = made

@@ -1,32 +1,45 @@
-/// Measures one run of a factory, and has the factory's lookups recorded.
+/// Measures one run of a factory, has the factory's lookups recorded, and tells the observer what was made.
 struct Making {
   private let provider: Provider
+  private let context: UDIContext
+  /// The providers whose factories asked for the instance, the outermost first.
+  private let askers: [KeyIdentity]
   private let start = ContinuousClock.now
 
-  /// Whether runs of factories are measured and recorded.
+  /// Whether runs of factories are recorded or observed.
   @inline(__always)
-  static var isWatched: Bool { UDIRecording.isOn }
+  static var isWatched: Bool { UDIRecording.isOnOrObserved }
 
   /// Starts the measurement. Call this just before the factory is called.
   ///
-  /// - Parameter context: The context that the factory is given. What the factory looks up there is recorded.
-  init(_ provider: Provider, _ context: UDIContext) {
+  /// - Parameters:
+  ///   - context: The context that the factory is given. What the factory looks up there is recorded.
+  ///   - askers: The keys of the providers whose factories asked for the instance.
+  init(_ provider: Provider, _ context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) {
     self.provider = provider
-    context.recordLookups()
+    self.context = context
+    self.askers = UDIObserver.mayExist ? askers() : []
+    if UDIRecording.isOn { context.recordLookups() }
   }
 
   /// Ends the measurement. Call this as soon as the factory has made an instance.
   func end() {
     let duration = start.duration(to: .now)
-    Tree.change { _ in provider.lastDuration = duration }
+    if UDIRecording.isOn { Tree.change { _ in provider.lastDuration = duration } }
+    guard UDIObserver.mayExist else { return }
+    UDIObserver.tell {
+      .made(UDIEvent.Made(provider, context.change { node, _ in node.fullPath }, duration, askers: askers))
+    }
   }
 }
 
 extension Provider {
-  /// Calls the factory, measures how long it takes, and has its lookups recorded.
+  /// Calls the factory, measures how long it takes, has its lookups recorded, and tells the observer.
   @inline(never)
   final func makeWatched(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
-    let making = Making(self, context)
+    // This provider is the innermost one that is running.
+    let making = Making(
+      self, context, askedBy: PerThread.resolution.read { $0.runningProviders.dropLast().map(\.key) })
     guard let made = try make(context, arguments) else { return nil }
     making.end()
     return made

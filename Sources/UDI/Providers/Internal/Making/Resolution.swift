@@ -69,6 +69,13 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
+  /// Whether an observer is being told something on this thread. Used only by this thread.
+  @exclusivity(unchecked) private var uncheckedIsObserving = false
+  var isObserving: Bool {
+    get { unsafe uncheckedIsObserving }
+    set { unsafe uncheckedIsObserving = newValue }
+  }
+
   /// Runs a body as part of a look, or as something that is independent of looks.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
     let outer = self.isLooking

@@ -1,0 +1,42 @@
+/// Where the events come from. Do not call anything here under a lock.
+extension UDIContext {
+  /// Tells the observer that a lookup that began here has found nothing.
+  @inline(never)
+  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool) {
+    UDIObserver.tell {
+      .missed(
+        UDIEvent.Missed(
+          typeName: TypeIdentity.of(type).text, name: name?.description, path: change { node, _ in node.fullPath },
+          isRequired: isRequired))
+    }
+  }
+
+  /// Does the same for a lookup that an error has ended. If `obtain` is under way, and waits for what is missing, the
+  /// lookup is repeated, and has missed nothing yet.
+  @inline(never)
+  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: any Error) {
+    if error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }
+    tellMiss(type, name, isRequired: isRequired)
+  }
+}
+
+extension UDIEvent.Made {
+  init(_ provider: Provider, _ path: [String], _ duration: Duration, askers: [KeyIdentity]) {
+    self.init(
+      typeName: provider.key.type.text, name: provider.key.name?.description, lifetime: provider.lifetime.name,
+      path: path, duration: duration, askers: askers.map(\.description), fileID: provider.site.fileID,
+      line: provider.site.line)
+  }
+}
+
+extension UDIEvent.Closed {
+  init(_ provider: Provider, _ path: [String], _ duration: Duration, _ error: (any Error)?) {
+    self.init(
+      typeName: provider.key.type.text, name: provider.key.name?.description, path: path, duration: duration,
+      failure: error.map { "\($0)" })
+  }
+
+  init(contextAt path: [String], _ duration: Duration) {
+    self.init(typeName: nil, name: nil, path: path, duration: duration, failure: nil)
+  }
+}

@@ -1,0 +1,103 @@
+import Synchronization
+
+/// Is told what is made, closed and missed, for example for traces and metrics.
+///
+/// ```swift
+/// UDIObserver.process = UDIObserver { event in
+///   if case .missed(let miss) = event { logger.debug("nothing found: \(miss.typeName)") }
+/// }
+/// ```
+///
+/// Lookups that find something that is there already are never observed. Without an observer, they and all other
+/// operations cost as much as if there were no observers.
+///
+/// The observer is called on the thread where the event happened, while no lock is held: after a factory has returned,
+/// and before the lookup that asked for the instance returns; after a closing; and before a lookup that finds nothing
+/// returns. What an observer itself looks up, makes or misses on that thread is not observed. An observer that looks
+/// something up can cause a cycle, like a factory.
+///
+/// Events go to the task's observer if ``withObserver(_:operation:)`` has set one, and otherwise to ``process``.
+public struct UDIObserver: Sendable {
+  private let body: @Sendable (UDIEvent) -> Void
+
+  /// Makes an observer.
+  ///
+  /// - Parameter observe: Called for each event.
+  public init(_ observe: @escaping @Sendable (UDIEvent) -> Void) {
+    body = observe
+    UDIRecording.noteObserver()
+  }
+
+  /// Passes an event on to this observer. Use this in an observer that builds on another one.
+  ///
+  /// - Parameter event: What happened.
+  public func forward(_ event: UDIEvent) { body(event) }
+
+  /// The observer of all code that runs outside ``withObserver(_:operation:)``; nil if there is none.
+  public static var process: UDIObserver? {
+    get { lock.withLock { unsafe ofProcess } }
+    set {
+      // The old observer holds a user's closure, so it is released after the lock has been given back.
+      var observer = newValue
+      lock.withLock { unsafe swap(&ofProcess, &observer) }
+    }
+  }
+
+  @TaskLocal fileprivate static var ofTask: UDIObserver?
+
+  private static let lock = Lock()
+  /// Guarded by `lock`: the observer of the process.
+  private nonisolated(unsafe) static var ofProcess: UDIObserver?
+
+  /// Whether an observer was ever made. If none was, there is no need to ask for one.
+  @inline(__always)
+  static var mayExist: Bool { UDIRecording.hasObservers }
+
+  /// Tells the observer what has happened, unless the observer itself has caused it. Do not call this under a lock.
+  ///
+  /// - Parameter event: Makes the event, which runs user code: the descriptions of names.
+  @inline(never)
+  static func tell(_ event: () -> UDIEvent) {
+    guard let observer = ofTask ?? process else { return }
+    PerThread.prepare()
+    let resolution = PerThread.resolution.object
+    if resolution.isObserving { return }
+    resolution.isObserving = true
+    defer { resolution.isObserving = false }
+    observer.body(event())
+  }
+}
+
+/// Runs an operation. The given observer is told what is made, closed and missed by the operation and by the tasks that
+/// it starts.
+///
+/// - Parameters:
+///   - observer: Receives the events while the operation runs.
+///   - operation: What to run.
+/// - Returns: What `operation` returns.
+/// - Throws: What `operation` throws.
+public func withObserver<Result, Failure: Error>(
+  _ observer: UDIObserver, operation: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  let outcome = UDIObserver.$ofTask.withValue(observer) { () -> Swift.Result<Result, Failure> in
+    do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
+  }
+  return try outcome.get()
+}
+
+/// Runs an asynchronous operation. The given observer is told what is made, closed and missed by the operation and by
+/// the tasks that it starts.
+///
+/// - Parameters:
+///   - observer: Receives the events while the operation runs.
+///   - operation: The operation. It stays on the caller's actor.
+/// - Returns: What `operation` returns.
+/// - Throws: What `operation` throws.
+nonisolated(nonsending) public func withObserver<Result, Failure: Error>(
+  _ observer: UDIObserver, operation: nonisolated(nonsending) () async throws(Failure) -> Result
+) async throws(Failure) -> Result {
+  let outcome = await UDIObserver.$ofTask.withValue(observer) { () async -> Swift.Result<Result, Failure> in
+    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
+  }
+  return try outcome.get()
+}

@@ -1,0 +1,127 @@
+extension UDIContext {
+  /// Runs an operation as long as all of several dependencies are there.
+  ///
+  /// ```swift
+  /// try await context.whileAvailable((any Player).self, (any Remote).self) { player, remote in
+  ///   for await command in remote.commands { await player.perform(command) }
+  /// }
+  /// ```
+  ///
+  /// The operation begins as soon as lookups that begin in this context find all of the dependencies. When one of them
+  /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all are
+  /// there again, it begins again, with what lookups find then. Its result, or its error, does not matter if it was
+  /// cancelled in this way. There are never two operations at once, and none is left when the call returns.
+  ///
+  /// If the operation ends by itself, so does the call: it returns what the operation returns, and throws what the
+  /// operation throws.
+  ///
+  /// A running operation holds its dependencies. So an object that is bound does not go because everybody else releases
+  /// it, but because it is unbound, replaced or bound elsewhere, or because its context is removed or closed. While no
+  /// operation runs, the call holds none of the dependencies.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the first dependency is registered under.
+  ///   - more: The types that the other dependencies are registered under.
+  ///   - search: The direction of the lookups; by default this context's search.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  /// - Returns: What the operation returns when it ends by itself.
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
+  ///   ``UDILinkError`` if the context is closed.
+  /// - Complexity: For each dependency, as for ``updates(of:named:search:)``.
+  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    try await whileAvailable(UDIKey(type), repeat UDIKey((each More).self), search: search, operation)
+  }
+
+  /// Does the same as ``whileAvailable(_:_:search:_:)-(First.Type,_,_,_)`` for dependencies with names.
+  ///
+  /// - Parameters:
+  ///   - key: The type and the name that the first dependency is registered under.
+  ///   - more: The types and the names that the other dependencies are registered under.
+  ///   - search: The direction of the lookups; by default this context's search.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  /// - Returns: What the operation returns when it ends by itself.
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
+  ///   ``UDILinkError`` if the context is closed.
+  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(key, search)]
+    repeat followed.append(follow(each more, search))
+    let availability = Availability<Result>(followed.count) { found in
+      var rest = found[...]
+      func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
+        guard let dependency = rest.popFirst()??.load(as: type) else { throw ProviderFailure.nothing }
+        return dependency
+      }
+      guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
+      return { try await operation(first, repeat each others) }
+    }
+    return try await availability.run(followed) {
+      self.explained(ProviderFailure.nothing, First.self, key.name, .anywhere, search)
+    }
+  }
+
+  /// What passes on to an availability whatever lookups of one dependency find.
+  private func follow<Dependency: Sendable, Result>(
+    _ key: UDIKey<Dependency>, _ search: UDISearch?
+  ) -> @Sendable (Availability<Result>, Int) async -> Void {
+    let updates = updates(of: Dependency.self, named: key.name, search: search)
+    return { availability, index in
+      for await found in updates { availability.set(index, to: found.map { FoundDependency($0) }) }
+      availability.end()
+    }
+  }
+}
+
+extension UDIObject {
+  /// Runs an operation as long as lookups that begin in the object's effective context find all of several dependencies:
+  /// see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to another context
+  /// meanwhile, the call stays with the first one.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the first dependency is registered under.
+  ///   - more: The types that the other dependencies are registered under.
+  ///   - search: The direction of the lookups; by default the context's search.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  /// - Returns: What the operation returns when it ends by itself.
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
+  ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
+  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    try await whileAvailable(
+      UDIKey(type), repeat UDIKey((each More).self), search: search, fileID: fileID, line: line, operation)
+  }
+
+  /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
+  ///
+  /// - Parameters:
+  ///   - key: The type and the name that the first dependency is registered under.
+  ///   - more: The types and the names that the other dependencies are registered under.
+  ///   - search: The direction of the lookups; by default the context's search.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  /// - Returns: What the operation returns when it ends by itself.
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
+  ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
+  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    let site = CallSite(fileID, line)
+    guard let context = context(for: First.self, key.name, site, "whileAvailable") else {
+      throw _attachedContext.goneError(First.self, key.name, search, Asker(self, site))
+    }
+    return try await context.whileAvailable(key, repeat each more, search: search, operation)
+  }
+}
