@@ -14,11 +14,12 @@ extension UDILinkError: LocalizedError {
 @Suite(.ownAppContext) struct DiagnosisArticle {
   protocol Cart: AnyObject, Sendable {}
   protocol Player: AnyObject, Sendable { var title: String { get } }
-  protocol Store: AnyObject, Sendable {}
+  protocol Store: AnyObject, Sendable { func follow(_ player: any Player) async }
   protocol Clock: Sendable {}
   struct SystemClock: Clock {}
   final class Database: Store {
     init(path: String, clock: any Clock) {}
+    func follow(_ player: any Player) async {}
   }
   final class Screen: UDIObject {
     let _attachedContext = UDIAttachment()
@@ -80,6 +81,28 @@ extension UDILinkError: LocalizedError {
     follower.cancel()
     let (title, store) = try await follower.value
     #expect(["", "nothing plays"].contains(title) && store === context.link((any Store).self))
+  }
+
+  @Test func whileAllAreThere() async throws {
+    let context = AppContext
+    let task = Task {
+      try await context.whileAvailable((any Player).self, (any Store).self) { player, store in
+        await store.follow(player)
+      }
+    }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func observer() async {
+    // In a process of its own, because the observer is that of the whole process.
+    await #expect(processExitsWith: .success) {
+      @Sendable func log(_ text: String) { precondition(text.hasSuffix("Cart is missing")) }
+      UDIObserver.process = UDIObserver { event in
+        if case .missed(let miss) = event { log("\(miss.typeName) is missing") }
+      }
+      _ = AppContext.link((any Cart).self)
+    }
   }
 
   @Test func providers() {

@@ -28,6 +28,7 @@ struct Stress {
     await drift.race(3 * steps)
     drift.end()
     await odds.end()
+    await comeAndGo(1000)
     let seen = try await field.settle(consumers)
     field.check()
     watchdog.done()

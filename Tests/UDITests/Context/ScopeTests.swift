@@ -162,6 +162,13 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
+    Way("UDIContext.whileAvailable(_:_:search:_:)") { context, search in
+      await comes(to: context) { try? await context.whileAvailable((any Service).self, search: search) { $0 } }
+    },
+    Way("UDIContext.whileAvailable(_:_:search:_:)") { context, search in
+      let key = UDIKey<any Service>()
+      return await comes(to: context) { try? await context.whileAvailable(key, search: search) { $0 } }
+    },
     Way("UDIContext.linkWhenAvailable(_:named:search:within:clock:)") { context, search in
       await comes(to: context) { try? await context.linkWhenAvailable((any Service).self, search: search) }
     },
@@ -331,6 +338,14 @@ private protocol Domestic: AnyObject {}
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDIObject.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
+      let asker = Asker().attached(to: context)
+      return await comes(to: context) { try? await asker.whileAvailable((any Service).self, search: search) { $0 } }
+    },
+    Way("UDIObject.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
+      let (asker, key) = (Asker().attached(to: context), UDIKey<any Service>())
+      return await comes(to: context) { try? await asker.whileAvailable(key, search: search) { $0 } }
     },
     Way("UDIObject.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)

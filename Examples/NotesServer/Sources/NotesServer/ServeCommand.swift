@@ -58,6 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
   private func service(_ configuration: NotesConfiguration, _ logger: Logger) -> any Service {
     switch wiring {
     case .udi:
+      UDIObserver.process = telemetry()
       AppContext.install(AppModule(configuration, logger: logger))
       return TreeService(root: AppContext, logger: logger) {
         try await application(configuration, UDIWiring(root: AppContext), logger).run()
