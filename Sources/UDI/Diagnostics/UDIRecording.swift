@@ -25,10 +25,10 @@ import Synchronization
 ///
 /// Recording is on by default in debug builds of the library, and off in release builds. While it is off, a lookup does
 /// not take a single instruction more. While it is on, a `bind` takes a little longer. Making an instance and looking
-/// something up take up to twice as long, except that lookups from contexts to which no object was attached, and for
+/// something up take up to three times as long, except that lookups from contexts to which no object was attached, and for
 /// which nothing was made, take as long as before.
 public enum UDIRecording {
-  // One word says whether recording is on and whether an observer was ever made, so that a making has to check only one.
+  // One byte says whether recording is on and whether an observer was ever made, so that a making checks only that.
   private static var recording: UInt8 { 1 }
   private static var observed: UInt8 { 2 }
   #if DEBUG
