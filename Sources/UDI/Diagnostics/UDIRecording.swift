@@ -25,8 +25,8 @@ import Synchronization
 ///
 /// Recording is on by default in debug builds of the library, and off in release builds. While it is off, a lookup does
 /// not take a single instruction more. While it is on, a `bind` takes a little longer. Making an instance and looking
-/// something up take up to three times as long, except that lookups from contexts to which no object was attached, and for
-/// which nothing was made, take as long as before.
+/// something up take up to three times as long, except that lookups from contexts to which no object was attached, and
+/// for which nothing was made, take as long as before.
 public enum UDIRecording {
   // One byte says whether recording is on and whether an observer was ever made, so that a making checks only that.
   private static var recording: UInt8 { 1 }
