@@ -72,9 +72,16 @@ public final class UDIAttachment: Sendable {
     guard owner.load(ordering: .relaxed) != 0 else { return }
     Tree.change { garbage in
       noteHolding(false)
-      withdraw(where: { _ in true }, &garbage)
-      // Bindings of the object that were made through a context's `bind` are withdrawn as well.
-      InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { $0.withdraw(&garbage) }
+      // What the object has bound besides itself.
+      withdraw(where: { $0.binder == .other }, &garbage)
+      // The bindings of the object itself, including those that were made through a context's `bind`. If something
+      // held this attachment for longer than the object lived, another object may have the address by now. Its bindings
+      // are not dead, and stay.
+      InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
+        guard let other = binding.object else { return binding.withdraw(&garbage) }
+        Schedule.reached(.loadedToLook)
+        garbage.add(other, of: binding)
+      }
     }
   }
 

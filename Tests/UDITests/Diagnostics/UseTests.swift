@@ -353,4 +353,45 @@ struct UseTests {
     #expect(text(root) == ["UDITests.UseTests.Screen -> App: UDITests.Service: Plain"])
     withExtendedLifetime((plain, screen)) {}
   }
+
+  #if DEBUG
+    @Test("A snapshot may release an attachment later than its object; what is bound at the same address by then stays")
+    func lateAttachment() throws {
+      root.register((any Alpha).self, lifetime: .context) { Made() }
+      let (root, successors) = (root, Locked<[Member]>([]))
+      let member = Locked<Member?>(Member())
+      let address = member.withLock { member in
+        member!.attach(to: root)
+        _ = member!.linkInLine((any Alpha).self)
+        root.bind(member!, as: (any Service).self)
+        return ObjectIdentifier(member!)
+      }
+      // The snapshot releases this after the member and before the member's attachment.
+      let farewell = Locked<Farewell?>(
+        Farewell {
+          for _ in 0..<1000 {
+            let successor = Member()
+            successors.withLock { $0.append(successor) }
+            if ObjectIdentifier(successor) == address {
+              root.bind(successor, as: (any Service).self, named: "successor")
+              return
+            }
+          }
+        })
+      farewell.withLock { root.bind($0!, as: Farewell.self) }
+      let points = Tally()
+      Schedule.following { point in
+        guard point == .loadedToLook else { return }
+        if points.count == 0 { onThreads([{ member.withLock { $0 = nil } }]) }
+        if points.count == 1 { onThreads([{ farewell.withLock { $0 = nil } }]) }
+        points.add()
+      } operation: {
+        _ = root.snapshot()
+      }
+      let count = successors.withLock { $0.count }
+      #expect(count > 0)
+      // There is something to check only if the allocator has used the address again.
+      if count < 1000 { #expect(root.link((any Service).self, named: "successor") != nil) }
+    }
+  #endif
 }
