@@ -49,6 +49,8 @@ extension Node {
 
   fileprivate func stopRecordingLookups() {
     guard shared.pendingSetUps.contains(.recorded) else { return }
-    lock.withLock { _ = shared.pendingSetUps.remove(.recorded) }
+    // `isOn` is checked again under the node's lock, because recording may have been switched on since. Then another
+    // thread may have relied on the mark, in `UDIContext.recordLookups`.
+    lock.withLock { if !UDIRecording.isOn { _ = shared.pendingSetUps.remove(.recorded) } }
   }
 }
