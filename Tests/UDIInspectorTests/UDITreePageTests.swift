@@ -39,6 +39,7 @@ final class Database: Store {}
   @Test(arguments: [
     "/?nothing", "/?style", "/?../secrets", "/data.json?x=1", "?way.json", "?way.json&type=%", "?way.json&type=%F",
     "?way.json&type=%FF", "?way.json&type=A&search=sideways", "?way.json&type=A&path=/%zz",
+    "?way.json&type=%+5", "?way.json&type=%-0",
   ])
   func answersNothingElse(target: String) { #expect(page.response(to: target) == nil) }
 

@@ -36,9 +36,13 @@ private func decoded(_ text: String) -> String? {
       bytes.append(byte)
       continue
     }
-    guard rest.count >= 2, let value = UInt8(String(rest.prefix(2)) ?? "", radix: 16) else { return nil }
-    bytes.append(value)
-    rest = rest.dropFirst(2)
+    // Digit by digit, because `UInt8("+5", radix: 16)` is 5.
+    guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else { return nil }
+    bytes.append(high << 4 | low)
   }
   return String(validating: bytes, as: UTF8.self)
+}
+
+private func hexDigit(_ byte: UInt8) -> UInt8? {
+  Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
 }
