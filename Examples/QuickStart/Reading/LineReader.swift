@@ -38,8 +38,10 @@ struct LineReader {
       } else if bytes.count > Self.longestLine {
         isTooLong = true
         bytes.removeSubrange(Self.longestLine...)
-        // The last character may be incomplete now.
-        while let last = bytes.popLast(), last & 0b1100_0000 == 0b1000_0000 {}
+        // The last character may be incomplete now. In UTF-8, it has at most four bytes.
+        for _ in 0..<4 {
+          if let last = bytes.popLast(), last & 0b1100_0000 != 0b1000_0000 { break }
+        }
       }
     }
     guard end > 0 else { return nil }
