@@ -1,7 +1,8 @@
 extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
-  /// In contrast to ``explain(_:named:search:)``, this does not run set-up blocks, and leaves the tree unchanged.
+  /// In contrast to ``explain(_:named:search:)``, this does not run set-up blocks. Like any lookup, it may withdraw
+  /// bindings whose objects have been released.
   ///
   /// - Parameters:
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
