@@ -92,11 +92,8 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
     into memory: UnsafeMutableRawPointer
   ) {
-    var answer = unsafe answer(type, name, reach, search, into: memory)
+    let answer = unsafe answer(type, name, reach, search, into: memory)
     if case .written = answer { return }
-    if case .setUpPending = answer {
-      answer = unsafe answerAfterSetUp(type, name, reach, search, asker, into: InstanceMemory(memory))
-    }
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
@@ -160,8 +157,8 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    // A function of its own, so that this one saves no registers for it. A lookup for an object has run the blocks.
-    if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, into: memory) }
+    // Set-up blocks are handled in a function of their own. Otherwise, this one would save more registers.
+    if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, asker, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
     case .provided(let entry):
@@ -176,10 +173,11 @@ extension UDIContext {
 
   @inline(never)
   private func finishAfterSetUp(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: InstanceMemory
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
+    into memory: InstanceMemory
   ) {
-    let answer = answerAfterSetUp(type, name, reach, search, nil, into: memory)
-    unsafe finish(answer, type, name, reach, search, nil, into: memory.address)
+    let answer = answerAfterSetUp(type, name, reach, search, asker, into: memory)
+    unsafe finish(answer, type, name, reach, search, asker, into: memory.address)
   }
 
   /// Finishes a lookup for `require` whose answer has not been written to the memory.

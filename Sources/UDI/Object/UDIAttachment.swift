@@ -143,7 +143,9 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
   ) -> UDIContext? {
-    effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
+    // The usual case first, because the closure below copies the name.
+    if case .attached(let context) = state { return context }
+    return effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
   }
 
   /// Returns the effective context: the attached one, or else `AppContext`. If the attached one is gone, reports this
