@@ -50,7 +50,8 @@ extension UDIContext {
     UDIMainActorUpdates(context: self, name: name, search: search)
   }
 
-  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:)`` on the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:)`` on the main actor, for a type that is not
+  /// `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,

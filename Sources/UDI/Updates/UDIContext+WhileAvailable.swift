@@ -78,9 +78,9 @@ extension UDIContext {
 }
 
 extension UDIObject {
-  /// Runs an operation as long as lookups that begin in the object's effective context find all of several dependencies:
-  /// see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to another context
-  /// meanwhile, the call stays with the first one.
+  /// Runs an operation as long as lookups that begin in the object's effective context find all of several
+  /// dependencies: see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to
+  /// another context meanwhile, the call stays with the first one.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.

@@ -55,8 +55,8 @@ extension UDIObject {
       context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
   }
 
-  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type that is not
-  /// `Sendable`.
+  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
+  /// that is not `Sendable`.
   @preconcurrency @MainActor
   public func linkWhenAvailable<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,

@@ -102,8 +102,9 @@ final class Closing: @unchecked Sendable {
     for (creation, path) in Tree.change({ _ in asyncCreations }) { await creation.cancel(closing: path) }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
-    // Each context ends before those below it. So each is a root when it ends, and no context above has to be told. With
-    // the other order, the end of each context in a long chain would have to be announced to all contexts above it.
+    // Each context ends before those below it. So each is a root when it ends, and no context above has to be told.
+    // With the other order, the end of each context in a long chain would have to be announced to all contexts above
+    // it.
     for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
     // Before those who wait go on.
     if UDIObserver.mayExist {
