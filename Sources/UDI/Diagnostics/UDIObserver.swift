@@ -8,8 +8,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Lookups that find something that is there already are never observed. Without an observer, they and all other
-/// operations cost as much as if there were no observers.
+/// Lookups that find something that is there already are never observed. So observers cost them nothing.
 ///
 /// The observer is called on the thread where the event happened, while no lock is held: after a factory has returned,
 /// and before the lookup that asked for the instance returns; after a closing; and before a lookup that finds nothing

@@ -23,7 +23,8 @@ extension UDIContext {
   ///   - type: The type that the first dependency is registered under.
   ///   - more: The types that the other dependencies are registered under.
   ///   - search: The direction of the lookups; by default this context's search.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
+  ///     the main actor, mark the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context is closed.
@@ -41,7 +42,8 @@ extension UDIContext {
   ///   - key: The type and the name that the first dependency is registered under.
   ///   - more: The types and the names that the other dependencies are registered under.
   ///   - search: The direction of the lookups; by default this context's search.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
+  ///     the main actor, mark the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context is closed.
@@ -88,7 +90,8 @@ extension UDIObject {
   ///   - search: The direction of the lookups; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
+  ///     the main actor, mark the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
@@ -109,7 +112,8 @@ extension UDIObject {
   ///   - search: The direction of the lookups; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one.
+  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
+  ///     the main actor, mark the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.

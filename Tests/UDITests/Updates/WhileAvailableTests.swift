@@ -27,6 +27,18 @@ import UDI
     withExtendedLifetime((first, second)) {}
   }
 
+  @Test("An operation of the main actor runs there")
+  @MainActor func isolation() async throws {
+    let plain = Plain("1")
+    root.bind(plain, as: (any Service).self)
+    let isFound = try await root.whileAvailable((any Service).self) { @MainActor service in
+      MainActor.assertIsolated()
+      return service === plain
+    }
+    #expect(isFound)
+    withExtendedLifetime(plain) {}
+  }
+
   @Test("What the operation throws by itself ends it, too")
   func `throws`() async {
     let plain = Plain()
