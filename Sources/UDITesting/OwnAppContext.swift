@@ -38,7 +38,7 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == OwnAppContextTrait {
   /// Gives each test an `AppContext` and a reporter of its own. So tests can run in parallel and bind under the same
-  /// keys. Each misuse of the library is recorded as an issue of the test.
+  /// keys. Each misuse of the library during the test is recorded as an issue of the test.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
