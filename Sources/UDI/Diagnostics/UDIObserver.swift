@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Is told what is made, closed and missed, for example for traces and metrics.
+/// Observes what is made, closed and missed, for example to write traces and metrics.
 ///
 /// ```swift
 /// UDIObserver.process = UDIObserver { event in
