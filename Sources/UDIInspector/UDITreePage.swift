@@ -62,7 +62,7 @@ public struct UDITreePage: Sendable {
     }
   }
 
-  /// Returns the page as a single file, with the present data. The file loads nothing, and cannot update itself.
+  /// Returns the page as a single file, with the current data. The file loads nothing, and cannot update itself.
   ///
   /// - Returns: The text of an HTML file.
   /// - Complexity: O(contexts and bindings).

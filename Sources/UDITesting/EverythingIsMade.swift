@@ -11,8 +11,9 @@ public import UDI
 /// ```
 ///
 /// Set-up blocks run first. Each dependency is looked up in its own context, as by `obtain`; if something is bound
-/// there under the same key, the lookup finds that instead. Instances that a context owns stay there afterwards. Each
-/// issue names the dependency and its context, and says what was missing.
+/// there under the same key, the lookup finds that instead. Instances that a context owns stay there afterwards; if any
+/// has an `onClose`, close the context in the end. Each issue names the dependency and its context, and says what was
+/// missing.
 ///
 /// - Parameters:
 ///   - context: The context to begin at.

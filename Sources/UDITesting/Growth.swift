@@ -2,8 +2,8 @@ public import Testing
 import UDI
 
 /// Runs an operation several times, and fails the test if there is more of something after each round: contexts,
-/// objects, bindings or providers. This finds code that leaves something behind each time; it allows code that does so
-/// only the first time.
+/// objects, bindings or providers. The function finds code that leaves something behind each time; it allows code that
+/// does so only the first time.
 ///
 /// ```swift
 /// try await expectNoGrowth {
@@ -12,12 +12,12 @@ import UDI
 /// }
 /// ```
 ///
-/// The following is counted: contexts that the operation makes; objects that it binds or attaches, or that a context
-/// comes to own, for each class; and bindings and providers in the tree of `AppContext`, for each type. Each issue says
-/// what there is more of, and how many there were after each round.
+/// The function counts the contexts that the operation makes. For each class, it counts the objects that the operation
+/// binds or attaches, or that a context comes to own. And for each type, it counts the bindings and providers in the
+/// tree of `AppContext`. Each issue says what there is more of, and how many there were after each round.
 ///
-/// If the task has an `AppContext` of its own, the operation uses it. Otherwise it gets a new one, the same in all
-/// rounds. Tasks that are ending get a moment to release the objects that they hold.
+/// If the task has its own `AppContext`, the operation uses it. Otherwise it gets a new one, the same in all rounds.
+/// Tasks that are ending get a moment to release the objects that they hold.
 ///
 /// - Parameters:
 ///   - rounds: How often to run the operation, at least three times.
@@ -76,9 +76,9 @@ private struct Growth {
     }
     for context in context.snapshot().contexts {
       for binding in context.bindings where binding.className != nil {
-        counts["bindings of \(binding.typeName)", default: 0] += 1
+        counts["bindings of \(describeType(binding.typeName))", default: 0] += 1
       }
-      for provider in context.providers { counts["providers of \(provider.typeName)", default: 0] += 1 }
+      for provider in context.providers { counts["providers of \(describeType(provider.typeName))", default: 0] += 1 }
     }
     return counts
   }

@@ -9,7 +9,7 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 
   fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
 
-  /// Runs a test in its `AppContext`, or in a new one if it has none of its own, and records each object and context
+  /// Runs a test in its `AppContext`, or in a new one if it does not have its own, and records each object and context
   /// that outlives the test.
   ///
   /// - Parameters:
@@ -27,14 +27,14 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LeakAuditTrait {
-  /// Fails a test for each object and each context that outlives the test. This concerns contexts that were made during
-  /// the test, and objects that were bound, attached, or made for a context during it.
+  /// Fails a test for each object and each context that outlives the test. The audit covers contexts that were made
+  /// during the test, and objects that were bound, attached, or made for a context during it.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
   /// ```
   ///
-  /// The test gets a reporter of its own. Traits apply from left to right, a suite's before its test's:
+  /// The test gets its own reporter. Traits apply from left to right, a suite's before its test's:
   ///
   /// - If `.ownAppContext` applies before this trait, the audit begins after the context has been prepared. Contexts
   ///   that are in its tree at the end of the test are not leaks, nor are the objects that they own.
@@ -54,7 +54,7 @@ extension Trait where Self == LeakAuditTrait {
 }
 
 /// Runs an operation, and fails the test for each object and each context that outlives the operation. To audit only a
-/// part of a test, use this instead of the trait `.leakAudit`.
+/// part of a test, use this function instead of the trait `.leakAudit`.
 ///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation.
@@ -87,13 +87,13 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 }
 
 /// Runs an operation, and finds the objects and contexts that outlive it. With test libraries other than Swift Testing,
-/// use this instead of the trait `.leakAudit`.
+/// use this function instead of the trait `.leakAudit`.
 ///
 /// The audit watches which objects are bound or attached, or come to be owned by a context, and which contexts are
-/// made. In the tree of `AppContext`, it watches this for all tasks. In other trees, it watches only the operation's
-/// task and the tasks that this one starts. Objects and contexts that existed before the operation do not count.
+/// made. In the tree of `AppContext`, it watches what all tasks do. In other trees, it watches only the operation's
+/// task and the tasks that it starts. Objects and contexts that existed before the operation do not count.
 ///
-/// The operation's task may already have an `AppContext` of its own, set by `.ownAppContext`,
+/// The operation's task may already have its own `AppContext`, set by `.ownAppContext`,
 /// ``withOwnAppContext(onMisuse:operation:)`` or `withAppContext`. In this case, the operation uses that context.
 /// Contexts that are in its tree at the end are not reported, nor are the objects that they own.
 ///
@@ -102,7 +102,7 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// alive, unless a task that is still running holds it.
 ///
 /// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
-/// the operation, this one does not report again what the other has reported or was told to ignore.
+/// the operation, this audit leaves out what the inner one has reported or ignored.
 ///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
@@ -167,7 +167,7 @@ nonisolated(nonsending) func settle(_ count: () -> Int) async {
   var deadline = ContinuousClock.now + patience
   var turns = 0
   // The deadline alone is not enough: if other tests keep all threads busy, the ending tasks run no more often than
-  // this loop. So the loop also makes a minimum number of turns.
+  // this loop. The loop therefore also makes a minimum number of turns.
   while left > 0, ContinuousClock.now < deadline || turns < 200 {
     try? await Task.sleep(for: .milliseconds(1))
     // To check objects, an audit holds them for a moment. It releases some of them on the main actor, which may be

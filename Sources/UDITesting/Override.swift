@@ -1,8 +1,8 @@
 public import UDI
 
-/// Replaces a dependency during an operation: lookups in a context find another value under a key. The override takes
-/// precedence over everything that the context has under the key: bindings, providers and instances, including
-/// instances that were made with arguments.
+/// Replaces a dependency during an operation: lookups in the given context find a different value under a key. The
+/// override takes precedence over everything that the context has under the key: bindings, providers and instances,
+/// including instances that were made with arguments.
 ///
 /// During the operation, dependencies can be bound, registered and made under the key as usual. Lookups find them after
 /// the operation.
@@ -14,12 +14,12 @@ public import UDI
 /// ```
 ///
 /// The override holds the value and returns it unchanged: even if the value is an object that takes part in the tree,
-/// it is not attached. All lookups in the context find the override, so tests that run in parallel need an `AppContext`
-/// of their own.
+/// it is not attached. All lookups in the context find the override, so tests that run in parallel need separate
+/// `AppContext`s.
 ///
-/// A property that keeps its dependency is not affected by the override. If it looked up before the override, it keeps
-/// that dependency during the override. If it first looks up during the override, it keeps the override's value
-/// afterwards.
+/// A property that keeps its dependency is not affected by the override. If it looked the dependency up before the
+/// override, it keeps that dependency during the override. If its first lookup is during the override, it keeps the
+/// override's value afterwards.
 ///
 /// - Parameters:
 ///   - type: The type of the dependency.

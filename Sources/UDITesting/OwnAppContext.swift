@@ -1,7 +1,7 @@
 public import Testing
 public import UDI
 
-/// Gives each test an `AppContext` and a reporter of its own. You get this trait as `.ownAppContext`.
+/// Gives each test its own `AppContext` and its own reporter. You get this trait as `.ownAppContext`.
 ///
 /// When the test records its first issue, or throws, the text of its tree is attached to the test as `AppContext.txt`.
 /// `swift test --attachments-path DIRECTORY` saves attachments.
@@ -11,12 +11,12 @@ public import UDI
 /// context.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
   private let setUp: @Sendable (UDIContext) async throws -> Void
-  /// True, so that each test of a suite gets a context of its own.
+  /// True, so that each test of a suite gets its own context.
   public var isRecursive: Bool { true }
 
   fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }
 
-  /// Runs a test with an `AppContext` of its own.
+  /// Runs a test with its own `AppContext`.
   ///
   /// - Parameters:
   ///   - test: The test.
@@ -37,15 +37,18 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnAppContextTrait {
-  /// Gives each test an `AppContext` and a reporter of its own. So tests can run in parallel and bind under the same
-  /// keys. Each misuse of the library during the test is recorded as an issue of the test.
+  /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
+  /// same keys. Each misuse of the library during the test is recorded as an issue of the test.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
   /// ```
+  ///
+  /// The context is released after the test. If it then drops something that has an `onClose` and was not closed, that
+  /// is a misuse, too. To avoid it, end such a test with `try await AppContext.close()`.
   public static var ownAppContext: Self { OwnAppContextTrait { _ in } }
 
-  /// Gives each test an `AppContext` and a reporter of its own, and prepares the context.
+  /// Gives each test its own `AppContext` and its own reporter, and prepares the context.
   ///
   /// If both a suite and its test have a block, the blocks prepare the same context, the suite's block first.
   ///
@@ -56,8 +59,11 @@ extension Trait where Self == OwnAppContextTrait {
   }
 }
 
-/// Runs an operation with an `AppContext` and a reporter of its own. With test libraries other than Swift Testing, use
-/// this instead of the trait `.ownAppContext`.
+/// Runs an operation with its own `AppContext` and its own reporter. With test libraries other than Swift Testing, use
+/// this function instead of the trait `.ownAppContext`.
+///
+/// The context is released after the operation. If it then drops something that has an `onClose` and was not closed,
+/// that is a misuse, too. To avoid it, end such an operation with `try await AppContext.close()`.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
@@ -71,7 +77,10 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
   try await withContext(nil, onMisuse: onMisuse) { _, _ in try await operation() }
 }
 
-/// Runs a synchronous operation with an `AppContext` and a reporter of its own.
+/// Runs a synchronous operation with its own `AppContext` and its own reporter.
+///
+/// The context is released after the operation. If it then drops something that has an `onClose`, that is a misuse,
+/// too: where something has to be closed, use the asynchronous form.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
@@ -97,14 +106,14 @@ final class OwnContext: Sendable {
   @TaskLocal fileprivate static var around: OwnContext?
   @TaskLocal fileprivate static var inside: OwnContext?
 
-  /// Whether another trait of the same test has made the present `AppContext`.
+  /// Whether another trait of the same test has made the current `AppContext`.
   static func isThat(of test: Test) -> Bool {
     guard let inside else { return false }
     return inside.test == test.id && inside.context == AppContext
   }
 }
 
-/// Runs an operation with a reporter of its own, in the given `AppContext` or, if none is given, in a new one.
+/// Runs an operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
 ///
 /// - Parameter operation: Called with the `AppContext`. If that is new, also called with an object that is alive as
 ///   long as any task holds the context.
@@ -113,26 +122,44 @@ nonisolated(nonsending) func withContext<Result>(
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
 ) async rethrows -> Result {
   if let present { return try await withReporter(UDIReporter(onMisuse)) { try await operation(present, nil) } }
-  let own = OwnContext()
-  return try await OwnContext.$around.withValue(own) {
-    try await withReporter(UDIReporter(onMisuse)) {
-      try await withAppContext(own.context) {
-        try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
-      }
+  return try await withReporter(UDIReporter(onMisuse)) {
+    // The context is made in this block, so that it also ends in it, and what has not been closed is reported to this
+    // operation's reporter. It ends on the main actor, because there, objects of the main actor that it owns are
+    // released at once, with all that they hold.
+    let own = OwnContext()
+    do {
+      let result = try await run(operation, in: own)
+      await releaseOnMainActor(consume own)
+      return result
+    } catch {
+      await releaseOnMainActor(consume own)
+      throw error
     }
   }
 }
 
-/// Runs a synchronous operation with a reporter of its own, in the given `AppContext` or, if none is given, in a new
-/// one.
+nonisolated(nonsending) private func run<Result>(
+  _ operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result, in own: OwnContext
+) async rethrows -> Result {
+  try await OwnContext.$around.withValue(own) {
+    try await withAppContext(own.context) {
+      try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
+    }
+  }
+}
+
+@MainActor private func releaseOnMainActor(_ own: consuming OwnContext) async {}
+
+/// Runs a synchronous operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
 func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: (UDIContext, OwnContext?) throws -> Result
 ) rethrows -> Result {
   if let present { return try withReporter(UDIReporter(onMisuse)) { try operation(present, nil) } }
-  let own = OwnContext()
-  return try OwnContext.$around.withValue(own) {
-    try withReporter(UDIReporter(onMisuse)) {
+  return try withReporter(UDIReporter(onMisuse)) {
+    // As in the asynchronous form, the context dies in here.
+    let own = OwnContext()
+    return try OwnContext.$around.withValue(own) {
       try withAppContext(own.context) {
         try OwnContext.$inside.withValue(own) { try operation(own.context, own) }
       }

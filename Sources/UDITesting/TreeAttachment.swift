@@ -2,12 +2,13 @@ import Synchronization
 import Testing
 import UDI
 
-/// When a test fails, attaches the text of its tree to it.
+/// When a test fails, attaches the text of the test's tree to the test.
 package final class TreeAttachment: Sendable {
   /// Receives the text instead of the current test. Used by the tests of `TreeAttachment`.
   @TaskLocal package static var receiver: Receiver?
 
-  // A class rather than a function, because with Swift 6.3 a task-local function stops the program in release builds.
+  // This is a class because, with Swift 6.3, a function as the value of a `@TaskLocal` stops the program in release
+  // builds.
   package final class Receiver: Sendable {
     fileprivate let receive: @Sendable (_ text: String) -> Void
     package init(_ receive: @escaping @Sendable (_ text: String) -> Void) { self.receive = receive }

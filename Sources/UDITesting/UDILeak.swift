@@ -10,8 +10,8 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     public let name: String?
     /// The tags of the contexts from the root to the one with the registration, both included.
     public let path: [String]
-    /// Whether the context is still alive, too. If so, somebody holds the context, which may be the only reason why the
-    /// object is still alive.
+    /// Whether the context is still alive, too. If so, something holds the context, which may be the only reason why
+    /// the object is still alive.
     public let isContextAlive: Bool
     /// The file of the call that made the registration, in the form of `#fileID`.
     public let fileID: String

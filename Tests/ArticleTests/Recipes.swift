@@ -39,6 +39,20 @@ private final class BrowserWindow {
   deinit { scope.removeFromParent() }
 }
 
+nonisolated private protocol Session: AnyObject, Sendable { var user: String { get } }
+nonisolated private final class LiveSession: UDIObject, Session {
+  let _attachedContext = UDIAttachment()
+  let user: String
+  init(user: String) { self.user = user }
+  func didAttachContext() {
+    if let home = attachedContext?.parent { multiBind(self, as: (any Session).self, in: [home]) }
+  }
+}
+nonisolated private final class TitleBar: UDIObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
+
 nonisolated private protocol Store: Sendable { var notes: [String] { get } }
 nonisolated private struct DiskStore: Store { var notes: [String] { ["on disk"] } }
 nonisolated private struct MemoryStore: Store { let notes: [String] }
@@ -184,6 +198,31 @@ struct Recipes {
     }
     window = nil
     #expect(AppContext.children.isEmpty)
+  }
+
+  @Test func aSessionThatOthersFollow() async throws {
+    let home = context
+    let screen = TitleBar().attached(to: try home.makeChild(tag: "screen"))
+    let (titles, continuation) = AsyncStream.makeStream(of: String.self)
+    let show: @Sendable (String) -> Void = { continuation.yield($0) }
+    let following = Task {
+      for await session in screen.updates(of: (any Session).self) {
+        show(session == nil ? "Log in" : "Log out")
+      }
+    }
+    var shown = titles.makeAsyncIterator()
+    #expect(await shown.next() == "Log in")
+    let scope = try home.makeScope(tag: "session")
+    scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
+    #expect(await shown.next() == "Log out")
+    let held = try screen.require((any Session).self)
+    #expect(try held.user == "Ann" && scope.require((any Session).self) === held)
+    try await scope.close()
+    try #require(screen.linkInLine((any Session).self) == nil && home.linkAll((any Session).self).isEmpty)
+    #expect(await shown.next() == "Log in")
+    following.cancel()
+    await following.value
+    withExtendedLifetime(held) {}
   }
 
   @Test(.ownAppContext) func liveValues() throws {

@@ -168,6 +168,27 @@ extension Mixer {
     #expect(!isThere)
   }
 
+  @Test func attachedContext() throws {
+    let lobby = UDIContext(tag: "Lobby")
+    let bar = try AppContext.makeChild(tag: "Bar")
+    let host = Host().attached(to: lobby)
+    print(host.attachedContext == lobby)
+    host.attachedContext = bar
+    host.attachedContext = nil
+    func isBound(in context: UDIContext) -> Bool { context.link((any Greeter).self) != nil }
+    #expect(host.attachedContext == nil && !isBound(in: lobby) && !isBound(in: bar))
+    host.attachedContext = lobby
+    #expect(host.attachedContext == lobby && isBound(in: lobby))
+    host.attachedContext = bar
+    #expect(host.attachedContext == bar && !isBound(in: lobby) && isBound(in: bar))
+    #expect(host.attachedContext?.parent == AppContext)
+  }
+
+  @Test func aPublicObject() {
+    let context = UDIContext(tag: "App")
+    #expect(Porter().attached(to: context).attachedContext == context)
+  }
+
   @Test func aRootIsNotHeldByItsChildren() throws {
     let child = try UDIContext(tag: "Root").makeChild(tag: "Child")
     #expect(child.parent == nil)

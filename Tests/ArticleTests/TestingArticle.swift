@@ -19,6 +19,26 @@ private final class CheckoutScreen: UDIObject {
   var total: Int { cart == nil ? -1 : 0 }
   func didAttachContext() {}
 }
+nonisolated private protocol Database: Sendable {
+  var count: Int { get async throws }
+  func insert(_ note: String) async throws
+  func close() async throws
+}
+private actor MemoryDatabase: Database {
+  private var notes: [String] = []
+  var count: Int { notes.count }
+  func insert(_ note: String) { notes.append(note) }
+  func close() { notes = [] }
+}
+nonisolated private struct StorageModule: UDIModule {
+  func register(in context: UDIContext) {
+    context.register((any Database).self, lifetime: .context) {
+      MemoryDatabase()
+    } onClose: { database in
+      try await database.close()
+    }
+  }
+}
 private struct Receipt {
   let clock: any Clock
   let cart: any Cart
@@ -45,6 +65,16 @@ struct ReceiptTests {
   func receiptHasTimeAndCart() throws {
     let receipt = try Receipt(clock: AppContext.require(), cart: AppContext.require())
     #expect(receipt.text == "12:00, 0 items")
+  }
+}
+
+@Suite(.ownAppContext { $0.install(StorageModule()) })
+struct StorageTests {
+  @Test func notesAreStored() async throws {
+    let database = try await AppContext.obtain((any Database).self)
+    try await database.insert("Water the plants")
+    #expect(try await database.count == 1)
+    try await AppContext.close()
   }
 }
 

@@ -5,6 +5,12 @@ import UDI
 protocol Local: AnyObject { var count: Int { get set } }
 final class Counter: Local { var count = 0 }
 final class Report { var counter: Counter? }
+final class Archive: Sendable {
+  var counter: Counter? {
+    get { nil }
+    set {}
+  }
+}
 struct Reading: Sendable { let count: Int }
 
 nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<any Local>) throws {
@@ -21,7 +27,8 @@ nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<
 
 nonisolated func rules(_ context: UDIContext) -> sending Report {
   let report = Report()
-  context.rules(for: Report.self).inject(\.counter)  // refused
+  context.rules(for: Report.self).inject(\.counter)  // refused: call to main actor-isolated instance method
+  context.rules(for: Archive.self).inject(\.counter)  // refused: call to main actor-isolated instance method
   context.inject(into: report)  // refused
   return report
 }
@@ -81,6 +88,13 @@ final class WithoutAHook {
 }
 extension WithoutAHook: UDIObject {}  // refused: type 'WithoutAHook' does not conform to protocol 'UDIObject'
 
+/// A public class, whose members are not.
+public final class HalfPublic {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {}
+}
+extension HalfPublic: UDIObject {}  // refused: property '_attachedContext' must be declared public
+
 // MARK: A type that would be inferred by mistake
 
 protocol Clock: Sendable {}
@@ -121,6 +135,28 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   _ = tool.link(key)  // refused: renamed to 'linkInLine'
 }
 
+// MARK: An initialiser without parameters
+
+struct Plain: Clock { init() {} }
+struct Composed: Clock {
+  init(shop: Shop) {}
+  init() {}
+}
+
+nonisolated func withoutParameters(_ context: UDIContext) {
+  context.register((any Clock).self, using: Plain.init)  // refused: instead of `using: Thing.init`, write `{ Thing() }`
+  context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: there is nothing to look up
+  context.register((any Clock).self, using: Plain.init) { _, _ in }  // refused: there is nothing to look up
+  context.register(using: { Plain() }, onClose: { _ in })  // refused: there is nothing to look up
+  context.register((any Clock).self, using: Composed.init)
+  context.register((any Clock).self) { Plain() }
+}
+
+@MainActor func withoutParametersOnMainActor(_ context: UDIContext) {
+  context.register(using: Counter.init)  // refused: there is nothing to look up
+  context.register((any Local).self, using: { () async throws in Counter() })  // refused: there is nothing to look up
+}
+
 // Code that is right as it is.
 
 @MainActor func allowed(_ context: UDIContext) throws {
@@ -130,6 +166,11 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   context.rules(for: Report.self).inject(\.counter)
   context.inject(into: Report())
   context.register(Counter.self) { Counter() }.implements(Reading.self) { Reading(count: $0.count) }
+}
+
+nonisolated func allowed(_ rules: UDIRules<Report>) async {
+  await rules.inject(\.counter)
+  await MainActor.run { _ = rules.inject(\.counter) }
 }
 
 // Optionals given or asked for by mistake.

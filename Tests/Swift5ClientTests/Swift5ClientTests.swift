@@ -52,6 +52,12 @@ class Dash: UDIObject {
   func didAttachContext() {}
 }
 
+/// Filled by rules.
+class Cassette {
+  var player: (any Player)?
+  var weather: (any Weather)?
+}
+
 @MainActor
 class Dial: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
@@ -78,6 +84,12 @@ func tune(_ context: UDIContext) -> Int? {
   return context.link((any Player).self)?.volume
 }
 
+/// Without isolation, too.
+func fill(_ cassette: Cassette, in context: UDIContext) -> Int {
+  context.rules(for: Cassette.self).inject(\.player).inject(\.weather, search: .local)
+  return context.inject(into: cassette)
+}
+
 /// Calls a verb with a type that is not `Sendable`, on whatever thread it runs.
 func callWithoutIsolation(_ verb: String) {
   let context = UDIContext(tag: "car")
@@ -95,6 +107,7 @@ func callWithoutIsolation(_ verb: String) {
   case "register": context.register(Radio.self) { Radio() }
   case "require": _ = try? context.require((any Player).self)
   case "linkAll": _ = context.linkAll((any Player).self)
+  case "rules": context.rules(for: Cassette.self).inject(\.player)
   default: context.inject(into: radio)
   }
 }
@@ -140,10 +153,24 @@ func install(_ module: RadioModule, in context: UDIContext) { context.install(mo
     radio.again = nil
   }
 
+  @MainActor @Test func rulesForAPlainClass() throws {
+    let context = UDIContext(tag: "car")
+    let (radio, station) = (
+      Radio().attached(to: context), Station().attached(to: try context.makeChild(tag: "trailer"))
+    )
+    let cassette = Cassette()
+    #expect(fill(cassette, in: context) == 1)
+    #expect(cassette.player === radio && cassette.weather == nil)
+    station.attachedContext = context
+    #expect(context.inject(into: cassette) == 2)
+    #expect(cassette.weather?.degrees == 21)
+    withExtendedLifetime(station) {}
+  }
+
   /// The compiler says nothing here; debug builds stop.
   @Test(arguments: [
-    "link", "bind", "provide", "register", "require", "linkAll", "inject", "object link", "object require",
-    "object require by key", "object link with", "object linkAll", "object bind",
+    "link", "bind", "provide", "register", "require", "linkAll", "rules", "inject", "object link",
+    "object require", "object require by key", "object link with", "object linkAll", "object bind",
   ])
   func inTheBackgroundDebugBuildsStop(_ verb: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in

@@ -107,15 +107,15 @@ extension UDIContext {
 }
 
 extension NumberedMember {
-  func bind(_ object: some First & Second & Third, _ key: Int, isMulti: Bool) {
+  func bind(_ object: some First & Second & Third, _ key: Int, isMulti: Bool, in contexts: [UDIContext]?) {
     let name = names[key % 3]
     switch (key / 3, isMulti) {
     case (0, false): bind(object, as: (any First).self, named: name)
     case (1, false): bind(object, as: (any Second).self, named: name)
     case (_, false): bind(object, as: (any Third).self, named: name)
-    case (0, true): multiBind(object, as: (any First).self, named: name)
-    case (1, true): multiBind(object, as: (any Second).self, named: name)
-    case (_, true): multiBind(object, as: (any Third).self, named: name)
+    case (0, true): multiBind(object, as: (any First).self, named: name, in: contexts)
+    case (1, true): multiBind(object, as: (any Second).self, named: name, in: contexts)
+    case (_, true): multiBind(object, as: (any Third).self, named: name, in: contexts)
     }
   }
 

@@ -37,6 +37,8 @@ struct Oracle {
   let keyCount: Int
   private(set) var contexts: [Int: Context] = [:]
   private(set) var liveObjects: Set<Int> = []
+  /// The contexts that objects are attached to.
+  private(set) var attachedTo: [Int: Int] = [:]
   private var nextSerial = 0
   /// What providers with closers have made, by the providers' numbers, in the order in which it was made.
   private var unclosed: [Int] = []
@@ -100,6 +102,7 @@ struct Oracle {
 
   mutating func release(_ id: Int) {
     liveObjects.remove(id)
+    attachedTo[id] = nil
     withdraw { $0.binder == id || $0.object == id }
   }
 
@@ -118,8 +121,11 @@ struct Oracle {
     for id in contexts.keys where contexts[id]!.bindings[key]?.binder == binder { contexts[id]!.bindings[key] = nil }
   }
 
-  mutating func attach(_ object: Int, toNothing: Bool) {
-    withdraw { $0.binder == object && (toNothing || !$0.isMulti) }
+  /// - Parameter context: The context that the object is now attached to; nil if it is detached.
+  mutating func attach(_ object: Int, to context: Int?) {
+    let keepsMulti = context.map { !contexts[$0]!.isClosed } ?? false
+    withdraw { $0.binder == object && !(keepsMulti && $0.isMulti) }
+    attachedTo[object] = context
   }
 
   private mutating func withdraw(where condition: (Binding) -> Bool) {
@@ -166,6 +172,8 @@ struct Oracle {
     let branch = branch(id)
     remove(id)
     var closed: [Int] = []
+    let binders = attachedTo.filter { branch.contains($0.value) }
+    withdraw { $0.binder.map { binders[$0] != nil } ?? false }
     for id in branch.reversed() {
       let providers = contexts[id]!.providers.compactMap(\.?.id)
       closed += unclosed.reversed().filter(providers.contains)
@@ -174,6 +182,12 @@ struct Oracle {
       contexts[id]!.isClosed = true
     }
     return closed
+  }
+
+  /// Binds in a context that the binder names. If the binder's own context is closed, it must not bind anywhere.
+  mutating func multiBind(_ object: Int, _ key: Int, in context: Int, binder: Int) {
+    if let own = attachedTo[binder], !accepts(own) { return }
+    bind(object, key, in: context, binder: binder, isMulti: true)
   }
 
   /// Whether something can be added to a context. If not, that is reported.

@@ -15,7 +15,6 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private var members: [Int: NumberedMember] = [:]
   private var plains: [Int: Numbered] = [:]
   private var objectIDs: [Int] = []
-  private var attachedTo: [Int: Int] = [:]
   private var farewells: [Int: Farewell] = [:]
   private let looks = Notes<Look>()
   /// What providers with closers have made, and what has been closed, by the providers' numbers.
@@ -130,8 +129,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       guard let member = members.keys.sorted().randomElement(using: &random) else { return "nothing" }
       let target = Int.random(in: 0..<4, using: &random) == 0 ? nil : context
       members[member]!.attachedContext = target.map { contexts[$0]! }
-      attachedTo[member] = target
-      oracle.attach(member, toNothing: target == nil)
+      oracle.attach(member, to: target)
       return "attach \(member) to \(target.map(String.init) ?? "nothing")"
     case 100..<106:
       return register(key, in: context)
@@ -150,7 +148,6 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       let object = objectIDs.remove(at: Int.random(in: objectIDs.indices, using: &random))
       members[object] = nil
       plains[object] = nil
-      attachedTo[object] = nil
       oracle.release(object)
       let farewell = farewells.removeValue(forKey: object)
       if let farewell { note(farewell) }
@@ -203,10 +200,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   mutating func discard(_ branch: [Int]) {
     // An attached object holds its context, so release such objects first.
-    for (member, place) in attachedTo where branch.contains(place) {
+    for (member, place) in oracle.attachedTo where branch.contains(place) {
       members[member]!.attachedContext = nil
-      attachedTo[member] = nil
-      oracle.attach(member, toNothing: true)
+      oracle.attach(member, to: nil)
     }
     for id in branch { contexts[id] = nil }
     contextIDs.removeAll { branch.contains($0) }
@@ -227,16 +223,22 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     // Mostly itself, sometimes a helper.
     let object = Int.random(in: 0..<3, using: &random) == 0 ? pick(objectIDs) : binder
     let isMulti = Bool.random(using: &random)
+    let target = isMulti && Bool.random(using: &random) ? pick(contextIDs) : nil
+    let places = target.map { [contexts[$0]!] }
     let root = contextIDs[0]
     withAppContext(contexts[root]!) {
       if let member = members[object] {
-        members[binder]!.bind(member, key, isMulti: isMulti)
+        members[binder]!.bind(member, key, isMulti: isMulti, in: places)
       } else if let plain = plains[object] {
-        members[binder]!.bind(plain, key, isMulti: isMulti)
+        members[binder]!.bind(plain, key, isMulti: isMulti, in: places)
       }
     }
-    oracle.bind(object, key, in: attachedTo[binder] ?? root, binder: binder, isMulti: isMulti)
-    return "\(binder) binds \(object) under \(key)"
+    if let target {
+      oracle.multiBind(object, key, in: target, binder: binder)
+    } else {
+      oracle.bind(object, key, in: oracle.attachedTo[binder] ?? root, binder: binder, isMulti: isMulti)
+    }
+    return "\(binder) binds \(object) under \(key)\(target.map { " in \($0)" } ?? "")"
   }
 
   // MARK: Farewells

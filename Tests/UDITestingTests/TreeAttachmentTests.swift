@@ -47,4 +47,13 @@ struct TreeAttachmentTests {
     let none = try await attachments(.ownAppContext as OwnAppContextTrait) { try AppContext.makeChild(tag: "Page") }
     #expect(none == [])
   }
+
+  @Test("An issue that is found when the tree has gone comes without it")
+  func late() async throws {
+    let unclosed = try await attachments(.ownAppContext as OwnAppContextTrait) { AppContext.provide(1) { _ in } }
+    let leaked = try await attachments(.leakAudit as LeakAuditTrait) {
+      ViewModel().attached(to: AppContext).refreshLeaking()
+    }
+    #expect(unclosed == [] && leaked == [])
+  }
 }

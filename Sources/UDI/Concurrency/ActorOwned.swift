@@ -6,7 +6,7 @@
 /// this object while holding a lock.
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
-  // Unchecked: the value is used only on the actor. Code that reads it makes sure of this.
+  // Unchecked: the value is used only on the actor. Code that reads it makes sure that it runs there.
   private var content: Value?
   /// Nil if the value may be released anywhere.
   private let actor: (any Actor)?
@@ -21,7 +21,7 @@ final class ActorOwned<Value>: @unchecked Sendable {
   convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
 
   /// The value. Use it only on the actor.
-  // The content is not nil: only `deinit` and `empty` remove it, and nobody can ask for it after that.
+  // The content is not nil: only `deinit` and `empty` remove it, and no code can ask for it after that.
   @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
@@ -38,8 +38,8 @@ final class ActorOwned<Value>: @unchecked Sendable {
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.
 ///
-/// The caller must hold no other reference to the value, because that might be the last one and be released elsewhere.
-/// So pass the value with `consume`. Do not call this while holding a lock.
+/// The caller must hold no other reference to the value, because that reference might be the last one and be released
+/// elsewhere. Pass the value with `consume`. Do not call this while holding a lock.
 ///
 /// - Parameter value: The value, for example an object. It need not be `Sendable`.
 func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }

@@ -7,7 +7,7 @@
     import Musl
   #endif
 
-  /// Counts the library's locks that each thread holds. With this, tests check that no user code runs and no user's
+  /// Counts the library's locks that each thread holds. Tests use it to check that no user code runs and no user's
   /// object is released while a lock is held. It exists only in debug builds.
   package enum HeldLocks {
     // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers
@@ -23,7 +23,7 @@
     /// How many locks the calling thread holds.
     package static var count: Int { unsafe Int(bitPattern: pthread_getspecific(key)) }
 
-    /// Records that the calling thread has taken a lock, or given one back.
+    /// Records that the calling thread has taken or released a lock.
     static func change(by difference: Int) {
       unsafe _ = pthread_setspecific(key, UnsafeRawPointer(bitPattern: count + difference))
     }

@@ -3,9 +3,9 @@ import Synchronization
 /// The library's only kind of lock: a `Mutex` that the thread sanitizer understands.
 ///
 /// On Linux, `Mutex` uses a futex, and the code for a contended lock is in the standard library, where the thread
-/// sanitizer does not see it. So the sanitizer would report races between critical sections that exclude each other, in
-/// our users' programs as well. To prevent this, each critical section begins with an acquiring load of `handover` and
-/// ends with a releasing store to it. On x86-64 and arm64, this takes too little time to measure.
+/// sanitizer does not see it. The sanitizer would therefore report races between critical sections that exclude each
+/// other, in our users' programs as well. To prevent this, each critical section begins with an acquiring load of
+/// `handover` and ends with a releasing store to it. On x86-64 and arm64, this takes too little time to measure.
 ///
 /// The top of `Tree.swift` says what each lock of the library guards, and in which order locks are taken.
 struct Lock: ~Copyable, Sendable {
@@ -23,7 +23,7 @@ struct Lock: ~Copyable, Sendable {
     #endif
   }
 
-  /// Gives the lock back. Only the thread that has taken it may do this.
+  /// Releases the lock. Only the thread that has taken it may do this.
   @inline(__always)
   borrowing func unlock() {
     #if DEBUG

@@ -25,15 +25,15 @@ enum MainActorCheck {
   /// - Parameters:
   ///   - type: The type of the dependency.
   ///   - place: Where the dependency is used, for the message.
-  /// - Returns: True. If this is not the main actor, the program stops instead.
+  /// - Returns: True. If the code is not on the main actor, the program stops instead.
   @usableFromInline
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
     if isOnMainActor { return true }
-    // The runtime makes the final decision, because it knows every way to be on the main actor. If this is not the main
-    // actor, the runtime stops the program, so the message is written first.
+    // The runtime decides, because it recognises every way in which code can be on the main actor. If this code is not,
+    // the runtime stops the program, so the message is written first.
     writeToStandardError(
       """
-      \(place())\(String(reflecting: type)) is not Sendable, so it can be bound, registered, looked up and used on the \
+      \(place())\(describeType(type)) is not Sendable, so it can be bound, registered, looked up and used on the \
       main actor only. Make the type Sendable, or do this on the main actor.
       """)
     MainActor.preconditionIsolated()

@@ -24,8 +24,8 @@ var isFirstThread: Bool {
   #endif
 }
 
-/// The addresses of the calling thread's stack; empty if they are unknown. This can be slow, so call it only once in
-/// each thread.
+/// The addresses of the calling thread's stack; empty if they are unknown. Finding them can be slow, so call this
+/// function only once in each thread.
 func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
   #if canImport(Darwin)

@@ -6,8 +6,8 @@
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`.
 @usableFromInline
 struct Reach: Equatable, Sendable {
-  // This is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there" would
-  // take longer.
+  // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
+  // would take longer.
 
   /// The bits that a `LookupForm` takes from a `TypeToken`.
   @usableFromInline let mask: UInt
@@ -55,7 +55,7 @@ struct LookupForm {
   @inline(__always)
   init(_ token: TypeToken, _ reach: Reach) { bits = token.word & reach.mask }
 
-  /// Makes a form that fits no entry. So the lookup casts the object instead of using the entry's stored words.
+  /// Makes a form that fits no entry, so the lookup casts the object instead of using the entry's stored words.
   init(casting reach: Reach) { bits = reach.mask & ~Self.exactFacts }
 }
 
@@ -88,7 +88,8 @@ struct EntryForm {
 extension Reach {
   /// Checks, in debug builds of the calling module, that a main-actor overload of a verb runs on the main actor.
   ///
-  /// In the Swift 6 language mode, the compiler ensures this. In the Swift 5 mode, it only warns, if at all.
+  /// In the Swift 6 language mode, the compiler ensures that it does. In the Swift 5 mode, the compiler only warns, if
+  /// at all.
   @inlinable
   @inline(__always)
   func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }

@@ -1,4 +1,4 @@
-/// Points in the library at which a test can run code of its own. They exist only in debug builds.
+/// Points in the library at which a test can run its own code. They exist only in debug builds.
 ///
 /// ```swift
 /// Schedule.following({ point in if point == .somePoint { doSomethingElse() } }) { context.link(Service.self) }
@@ -13,8 +13,8 @@ package enum Schedule {
     /// is held, so a hook must not use the tree. A hook may release all other references to the object, so that the
     /// library holds the last one.
     case loadedToLook
-    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or
-    /// the task is about to wait for another task, which is making an instance.
+    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or a
+    /// task is about to wait for another task, which is making an instance.
     case waits
     /// A lookup upwards is moving on from a context to its parent. The locks of both contexts are held.
     case climbing

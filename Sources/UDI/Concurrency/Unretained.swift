@@ -3,10 +3,10 @@
 /// The references inside the tree are of this kind. If they were counted, retaining and releasing would be most of the
 /// work of a lookup, and a count could reach zero under a lock, which must never happen.
 ///
-/// The type is marked safe, because these references are valid by a rule that all code follows, although the compiler
-/// cannot check it. Before a `Binding` or a `UDIAttachment` is freed, every such reference to it is removed, under the
-/// lock that guards the reference (see `Tree.swift`). So if a reference is read under the lock that guards it, its
-/// object lives at least until the lock is given back. References to keys need no lock: `HeldKey` retains keys with a
+/// The type is marked safe, because all code follows a rule that keeps these references valid. The compiler cannot
+/// check the rule. Before a `Binding` or a `UDIAttachment` is freed, every such reference to it is removed, under the
+/// lock that guards the reference (see `Tree.swift`). Therefore, if a reference is read under the lock that guards it,
+/// its object lives at least until the lock is released. References to keys need no lock: `HeldKey` retains keys with a
 /// name, and keys without a name are never freed.
 @usableFromInline
 @safe
@@ -47,8 +47,8 @@ struct Unretained<Object: AnyObject>: Hashable {
   @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(address) }
 
-  /// The address, without the low bits that are zero in every object's address. Tables that spread hashes themselves
-  /// need no more.
+  /// The address without its low bits, which are zero for every object. This hash is good enough for tables that
+  /// scramble hashes themselves.
   @usableFromInline var hashValue: Int { Int(bitPattern: address >> 4) }
 }
 

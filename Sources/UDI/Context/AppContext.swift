@@ -1,8 +1,8 @@
 /// The root of the tree, and the context of every object that is not attached to a context.
 ///
 /// Inside ``withAppContext(_:operation:)``, this is the context that was passed to it. Otherwise it is the process's
-/// root, which ``replaceAppContext(with:)`` replaces. So a test, or any part of a program, can have a tree of its own,
-/// and the code that it calls need not know about this.
+/// root, which ``replaceAppContext(with:)`` replaces. A test, or any part of a program, can therefore have its own
+/// tree, and the code that it calls need not know.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
@@ -10,7 +10,7 @@ public var AppContext: UDIContext {
 /// Whether ``withAppContext(_:operation:)`` has set the current ``AppContext``.
 package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 
-/// Runs an operation with another context as ``AppContext``.
+/// Runs an operation with the given context as ``AppContext``.
 ///
 /// The context also applies in tasks that the operation starts, except detached tasks. Objects that are attached
 /// already keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
@@ -24,15 +24,10 @@ package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  // The outcome is passed as a value, because the standard library's `withValue` loses the type of an error that it
-  // rethrows.
-  let outcome = RootContext.$ofTask.withValue(context) { () -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try RootContext.$ofTask.set(context, during: operation)
 }
 
-/// Runs an asynchronous operation with another context as ``AppContext``.
+/// Runs an asynchronous operation with the given context as ``AppContext``.
 ///
 /// - Parameters:
 ///   - context: The root during the operation.
@@ -42,10 +37,7 @@ public func withAppContext<Result, Failure: Error>(
 nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let outcome = await RootContext.$ofTask.withValue(context) { () async -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try await RootContext.$ofTask.set(context, during: operation)
 }
 
 /// Replaces the process's ``AppContext``, which applies to code outside ``withAppContext(_:operation:)``: for example,
@@ -64,7 +56,7 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// The process's root context, guarded by `lock`. Leak audits are not told about this context, because it stays from
+  /// The process's root context, guarded by `lock`. Leak audits are not notified of this context, because it stays from
   /// its first use until the process ends.
   private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 

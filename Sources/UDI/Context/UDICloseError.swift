@@ -1,4 +1,4 @@
-/// The errors that were thrown while a context was closed. Everything else has been closed all the same.
+/// The errors that were thrown while a context was closed. Everything else has been closed nevertheless.
 public struct UDICloseError: Error, Sendable {
   /// A call of an `onClose` closure that threw.
   public struct Failure: Sendable {

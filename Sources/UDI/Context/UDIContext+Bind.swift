@@ -1,7 +1,7 @@
-/// Binding: registering an instance that somebody else keeps alive.
+/// Binding: registering an instance that something else keeps alive.
 ///
 /// Every verb that takes a dependency is declared twice: for `Sendable` types, callable from anywhere, and (below the
-/// mark) for all other types, on the main actor. The compiler chooses by the dependency's type. So a dependency that is
+/// mark) for all other types, on the main actor. The compiler chooses by the dependency's type, so a dependency that is
 /// not `Sendable` never leaves the main actor.
 extension UDIContext {
   /// Binds an instance in this context, which holds it weakly, and withdraws its bindings under the same key in all
@@ -52,7 +52,8 @@ extension UDIContext {
     bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere)
   }
 
-  /// Withdraws the binding under a key in this context, whoever made it. Bindings in other contexts stay.
+  /// Withdraws the binding under the given type and name in this context, whichever call made it. Bindings in other
+  /// contexts stay.
   ///
   /// - Parameters:
   ///   - type: The type that the instance is bound under.
@@ -97,9 +98,9 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Does the work of all verbs above. Only `Metadata.of`, which checks whether there is metadata, is compiled in
-  /// clients, where the compiler knows the result. Otherwise, the benchmark "make a scope, bind 3, link 5, end it"
-  /// would take 9 % longer.
+  /// Does the work of all verbs above. Only `Metadata.of` is compiled in clients, where the compiler knows whether
+  /// there is metadata. If it were compiled here, the benchmark "make a scope, bind 3, link 5, end it" would take 9 %
+  /// longer.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,

@@ -1,7 +1,7 @@
 /// Ending a context.
 extension UDIContext {
-  /// Closes this context and all contexts below it, with the instances that they own, and removes this context from its
-  /// parent.
+  /// Closes this context and all contexts below it, together with the instances that they own, and removes this context
+  /// from its parent.
   ///
   /// ```swift
   /// context.register((any Store).self, lifetime: .context) {
@@ -15,24 +15,29 @@ extension UDIContext {
   ///
   /// Contexts below are closed before those above. In each context, the instance that was made last is closed first, so
   /// whatever was made with the help of an instance is closed before that instance. The `onClose` closures run one
-  /// after the other, each on its actor. If one throws, the others run all the same.
+  /// after the other, each on its actor. If one throws, the others still run.
   ///
   /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
-  /// them. An instance that another thread is making at that moment is waited for, and then closed. Lookups still find
-  /// an instance until it has been closed; resets are ignored meanwhile. Afterwards, a lookup that begins in a closed
-  /// context is a miss, or an error that says that the context is closed. An attempt to register, bind or set up
-  /// something there is ignored and reported, or throws.
+  /// them. If another thread is making an instance at that moment, closing waits for the instance, and then closes it.
+  /// Lookups still find an instance until it has been closed; resets are ignored meanwhile. Afterwards, a lookup that
+  /// begins in a closed context is a miss, or an error that says that the context is closed. An attempt to register,
+  /// bind or set up something there is ignored and reported, or throws.
+  ///
+  /// Objects that are attached to these contexts stay attached, so that their verbs say that the context is closed.
+  /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. What other code
+  /// has bound of them elsewhere stays.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait for
   /// the same end and get the same error. If the context is already closed, this method returns at once. It also
   /// returns at once where it would otherwise wait for itself: in an `onClose` closure of this context, or of a context
-  /// below, that runs during the closing.
+  /// below, that runs while this context is being closed.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
   ///
   /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw.
   /// - Complexity: O(contexts below, and their bindings and registrations), apart from the time that the closures take.
+  ///   Each binding that is withdrawn elsewhere costs what `unbind` costs.
   nonisolated(nonsending) public func close() async throws {
     // The signature does not name the error's type. If it did, the compiler (Swift 6.3) would crash on optimised code
     // that closes a context both in a `catch` clause and after it. `Edges` contains such code.

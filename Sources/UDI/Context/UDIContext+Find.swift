@@ -1,6 +1,6 @@
-/// Ways to find contexts in the tree.
+/// Ways to find contexts in the tree. `UDIContext+LookUp.swift` finds dependencies.
 extension UDIContext {
-  /// The context whose child this one is; nil for a root.
+  /// The context that this context is a child of; nil for a root.
   public var parent: UDIContext? {
     change { node, _ in node.shared.parent?.context }
   }
@@ -44,7 +44,7 @@ extension UDIContext {
     Array(change { node, _ in node.fullPath }.dropFirst())
   }
 
-  /// Returns the context that a path leads to.
+  /// Returns the context that the given path leads to.
   ///
   /// - Parameter path: The tag of a child of this context, then of one of that child's children, and so on. An empty
   ///   path leads to this context.
@@ -63,7 +63,7 @@ extension UDIContext {
     }
   }
 
-  /// Returns the child that has a tag.
+  /// Returns the child that has the given tag.
   ///
   /// - Parameter tag: The tag to look for, one level below this context.
   /// - Returns: The child, or nil if no child has this tag.
@@ -72,7 +72,7 @@ extension UDIContext {
     change { node, _ in node.child(tagged: tag)?.context }
   }
 
-  /// Returns the first context below this one that has a tag, in breadth-first order.
+  /// Returns the first context below this one that has the given tag, in breadth-first order.
   ///
   /// - Parameter tag: The tag to look for. This context itself is not considered.
   /// - Returns: The context, or nil if no context below has this tag.

@@ -1,4 +1,4 @@
-/// Linking: looking up a dependency. Each verb is declared twice, see `UDIContext+Bind.swift`.
+/// Linking: looking up a dependency. Each verb is declared twice (see `UDIContext+Bind.swift`).
 ///
 /// Some forms of `require` infer the type from the place where the result is used. Of these, the form that does not
 /// return an optional is disfavoured. Otherwise the compiler would choose it even where an optional is expected, and
@@ -69,7 +69,7 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
-  /// Looks up all dependencies of a type, whatever their names.
+  /// Looks up all dependencies of the given type, whatever their names.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -85,7 +85,7 @@ extension UDIContext {
     lookUpAll(type, nil, .anywhere, search, ofAnyName: true)
   }
 
-  /// Looks up all dependencies of a type that have a given name or, if the name is nil, that have none.
+  /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.

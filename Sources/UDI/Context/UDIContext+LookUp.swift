@@ -1,13 +1,12 @@
 /// How the typed verbs call the untyped core and get typed results.
 extension UDIContext {
-  // To keep clients small, their modules compile only one call for each type. This call passes the memory of the
-  // optional result, and the library writes its answer directly to this memory. That is possible because an optional of
-  // a class or protocol type has the layout of the type itself, with a null reference for nil (Type Layout,
-  // "Single-Payload Enums", in the Swift repository: docs/ABI/TypeLayout.rst), and lookups write values of only such
-  // types in this way. To write the value elsewhere and then move it into the optional would cost as much as the
-  // lookup's lock.
+  // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
+  // optional result, and the library writes its answer there. This works because an optional of a class or protocol
+  // type has the same layout as the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in
+  // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
+  // elsewhere and moving it into the optional would cost as much as the lookup's lock.
 
-  /// Looks up for `link`. If the dependency cannot be made, the reporter is told why.
+  /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
@@ -19,7 +18,7 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up for `require`.
+  /// Performs the lookup for `require`.
   @inlinable
   @inline(__always)
   func lookUpOrThrow<Dependency>(
@@ -63,7 +62,7 @@ extension UDIContext {
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    // There are two functions, so that most callers need not pass a name. This makes the benchmark "link, bound there"
+    // There are two functions, so that most callers need not pass a name, which makes the benchmark "link, bound there"
     // faster.
     guard let name else { return unsafe find(type, reach, search, into: memory) }
     unsafe find(type, named: name, reach, search, into: memory)
@@ -111,7 +110,7 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// Looks up on behalf of an object, and throws if there is no dependency.
+  /// Looks up a dependency for an object, and throws if there is none.
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
     into memory: UnsafeMutableRawPointer
@@ -124,7 +123,7 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// Looks up for `obtain`, but finds only a dependency that exists already and need not be cast.
+  /// Performs the lookup for `obtain`, but finds only a dependency that exists already and need not be cast.
   func findPresent<Dependency>(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     in found: UnsafeMutablePointer<Dependency?>
@@ -132,7 +131,7 @@ extension UDIContext {
     _ = unsafe answer(type, name, reach, search, into: UnsafeMutableRawPointer(found))
   }
 
-  /// Looks up, after running the set-up blocks that have to run first.
+  /// Runs the set-up blocks that have to run first, then performs the lookup.
   func answer(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     afterSetUpInto memory: UnsafeMutableRawPointer
@@ -157,7 +156,7 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    // Set-up blocks are handled in a function of their own. Otherwise, this one would save more registers.
+    // Set-up blocks are handled in a separate function. Otherwise, this one would save more registers.
     if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, asker, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
@@ -201,9 +200,9 @@ extension UDIContext {
     if !isThere { throw explained(ProviderFailure.nothing, type, name, reach, search) }
   }
 
-  /// Looks up, after running the set-up blocks that have to run first, and records the lookup.
+  /// Runs the set-up blocks that have to run first, then performs the lookup and records it.
   ///
-  /// - Parameter asker: The object that looks up; nil if the caller is not an object.
+  /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
   @inline(never)
   private func answerAfterSetUp(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
@@ -288,7 +287,7 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Returns the instance of an entry that a lookup has found. If there is none, the reporter is told why.
+  /// Returns the instance of an entry that a lookup has found. If there is none, reports why.
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {
@@ -344,7 +343,7 @@ extension UDIContext {
   }
 }
 
-/// Whether an object is an instance of a type that is known only at run time.
+/// Whether the object is an instance of the given type, which is known only at run time.
 func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
   func isOne<Wanted>(_: Wanted.Type) -> Bool { object is Wanted }
   return _openExistential(type, do: isOne)

@@ -4,10 +4,10 @@ import Synchronization
 extension UDIContext {
   /// Makes a scope, and adds it as the last child of this context.
   ///
-  /// A scope is a child that lookups from outside do not look into, whatever their search: they find nothing that is in
-  /// the scope or below it, and updates from outside do not report it. Lookups from inside find everything above. So
-  /// several requests, sessions or windows can exist side by side below one context without access to each other's
-  /// dependencies.
+  /// A scope is a child that lookups from outside do not look into, whatever their search. They find nothing that is in
+  /// the scope or below it, and updates from outside do not report it. Lookups from inside find everything above.
+  /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
+  /// other's dependencies.
   ///
   /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do look into scopes.
   ///

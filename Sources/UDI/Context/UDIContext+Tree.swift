@@ -1,6 +1,6 @@
 /// Ways to change the tree.
 extension UDIContext {
-  /// Makes a context, with everything below it, the last child of this context, wherever it was before.
+  /// Makes a context the last child of this context, wherever it was before. Everything below it moves with it.
   ///
   /// The move is a single step: at every moment, a lookup sees the context at its old place or at the new one. If this
   /// context is the parent already, the child moves to the end of its siblings.
@@ -34,7 +34,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // Leak audits are told about the child below, when it has its place in the tree.
+    // Leak audits are notified of the child further down, when it has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -50,8 +50,8 @@ extension UDIContext {
     return child
   }
 
-  /// Removes a child, with everything below it, from this context. If nobody else holds the child, the whole branch is
-  /// released.
+  /// Removes a child, together with everything below it, from this context. If nothing else holds the child, the whole
+  /// branch is released.
   ///
   /// - Parameter child: The child to remove.
   /// - Returns: Whether it was a child of this context.
@@ -68,7 +68,7 @@ extension UDIContext {
     }
   }
 
-  /// Removes the child that has a tag, with everything below it, from this context.
+  /// Removes the child that has the given tag, together with everything below it, from this context.
   ///
   /// - Parameter tag: The tag of a direct child.
   /// - Returns: The child, or nil if no child has this tag.
@@ -83,7 +83,7 @@ extension UDIContext {
     }
   }
 
-  /// Removes this context, with everything below it, from its parent.
+  /// Removes this context, together with everything below it, from its parent.
   ///
   /// - Returns: Whether it had a parent.
   /// - Complexity: As for ``removeChild(_:)``.

@@ -8,9 +8,10 @@
 /// AppContext.link((any Cart).self)  // the same: a lookup looks here, then below, then above
 /// ```
 ///
-/// A parent holds its children strongly, and a child holds its parent weakly. So whoever holds a context holds
-/// everything below it, and removing a child from its parent releases the branch. Binding never keeps a dependency
-/// alive. A context owns only the instances that its providers make and keep, and those that were passed to `provide`.
+/// A parent holds its children strongly, and a child holds its parent weakly. A reference to a context therefore keeps
+/// everything below it alive, and removing a child from its parent releases the branch. Binding never keeps a
+/// dependency alive. A context owns only the instances that its providers make and keep, and those that were passed to
+/// `provide`.
 ///
 /// A scope (``makeScope(tag:search:)``) is a context that lookups from outside do not look into.
 ///
@@ -19,7 +20,7 @@
 public final class UDIContext: Sendable {
   private let node: Node
 
-  /// Makes a context that is the root of a tree of its own. To add it to another context, use ``addChild(_:)``.
+  /// Makes a context that is the root of its own tree. To add it to an existing context, use ``addChild(_:)``.
   ///
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
@@ -36,7 +37,7 @@ public final class UDIContext: Sendable {
     if let setUp { self.setUp(isolation: isolation, setUp) }
   }
 
-  /// Makes a context without telling the leak audits about it.
+  /// Makes a context without notifying the leak audits of it.
   init(unaudited tag: String) { node = Node(tag: tag, search: .lineage) }
 
   deinit {
@@ -44,7 +45,7 @@ public final class UDIContext: Sendable {
     node.free()
   }
 
-  /// Passes the context's node to `body`, and keeps the context alive during the call, and with it the node's memory.
+  /// Passes the context's node to `body`. Keeps the context alive during the call, and with it the node's memory.
   ///
   /// There is no other way to get the node. A node that is used after its context has been released is a pointer to
   /// freed memory.

@@ -1,4 +1,4 @@
-/// The reason why a context could not be added to another one. The tree is unchanged.
+/// The reason why a context could not be added to its new parent. The tree is unchanged.
 ///
 /// Contexts are named by their paths: the tags from the root to the context, including the root's.
 @nonexhaustive

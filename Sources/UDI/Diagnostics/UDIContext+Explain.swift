@@ -1,9 +1,9 @@
 /// Verbs that explain lookups. An explanation predicts the result of a lookup. It runs the set-up blocks that the
 /// lookup would run, but makes no instance.
 ///
-/// Each verb has two overloads, for `Sendable` types and for all others, because a lookup for a `Sendable` type does
-/// not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be called from
-/// anywhere.
+/// Each verb has two overloads, for `Sendable` types and for all others. The answers differ: a lookup for a `Sendable`
+/// type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be
+/// called from anywhere.
 extension UDIContext {
   /// Explains the result of a lookup: what the lookup finds or why it finds nothing.
   ///
@@ -75,7 +75,7 @@ extension UDIContext {
       node.runPendingSetUps(self, search, for: key.id)
       return change { node, garbage in
         var survey = Survey(key, from: node, search, limit: limit)
-        if failure == nil { survey.noteDependents(of: key, from: node, &garbage) }
+        if failure == nil { survey.noteDependents(from: node, &garbage) }
         return survey
       }
     }
@@ -90,13 +90,13 @@ extension UDIExplanation {
     self = Survey(.of(.of(type), name), search).explanation(cause)
   }
 
-  /// If the cause is that nothing is registered, returns the explanation with another cause: the object that asks is
-  /// attached to no context. Otherwise returns it unchanged.
+  /// If the cause is that nothing is registered, returns the explanation with a different cause: the object that asks
+  /// is attached to no context. Otherwise returns it unchanged.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }
 
-  /// Returns the same explanation with another cause.
+  /// Returns the same explanation with a different cause.
   func with(_ cause: Cause) -> UDIExplanation {
     UDIExplanation(
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,

@@ -1,7 +1,7 @@
 extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
-  /// In contrast to ``explain(_:named:search:)``, this does not run set-up blocks. Like any lookup, it may withdraw
+  /// Unlike ``explain(_:named:search:)``, this method does not run set-up blocks. Like any lookup, it may withdraw
   /// bindings whose objects have been released.
   ///
   /// - Parameters:

@@ -1,4 +1,4 @@
-/// What a ``UDIObserver`` is told: that something was made, closed or missed.
+/// What a ``UDIObserver`` is notified of: something was made, closed or missed.
 @nonexhaustive
 public enum UDIEvent: Sendable, Hashable {
   /// A factory has made an instance.
@@ -8,7 +8,7 @@ public enum UDIEvent: Sendable, Hashable {
   /// A lookup has found nothing.
   case missed(Missed)
 
-  /// That a factory has made an instance.
+  /// Describes how a factory has made an instance.
   public struct Made: Sendable, Hashable {
     /// The type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
@@ -18,9 +18,9 @@ public enum UDIEvent: Sendable, Hashable {
     public let lifetime: String
     /// The tags from the root to the context that the factory was given.
     public let path: [String]
-    /// How long the factory ran, with everything that it looked up meanwhile.
+    /// How long the factory ran, including everything that it looked up.
     public let duration: Duration
-    /// For whom: the providers whose factories asked for the instance, the outermost first. Empty if other code asked.
+    /// The providers whose factories asked for the instance, the outermost first. Empty if other code asked.
     public let askers: [String]
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String
@@ -28,28 +28,29 @@ public enum UDIEvent: Sendable, Hashable {
     public let line: Int
   }
 
-  /// That an instance, or a context, has been closed.
+  /// Describes how an instance, or a context, has been closed.
   public struct Closed: Sendable, Hashable {
-    /// The type that the instance's provider is registered under, as `String(reflecting:)` spells it; nil if this is
-    /// about a context with all contexts below it.
+    /// The type that the instance's provider is registered under, as `String(reflecting:)` spells it; nil if a context
+    /// was closed (together with all contexts below it).
     public let typeName: String?
     /// The description of the name that the provider is registered under; nil if there is none.
     public let name: String?
     /// The tags from the root to the context; for an instance, to the context that owned it.
     public let path: [String]
-    /// How long the closing took: the `onClose` closure of an instance, or everything that a context had to wait for.
+    /// How long closing took: the `onClose` closure of an instance, or everything that a context had to wait for.
     public let duration: Duration
     /// The message of the error that the `onClose` closure threw; nil if it threw none.
     public let failure: String?
   }
 
-  /// That a lookup has found nothing.
+  /// Describes a lookup that has found nothing.
   public struct Missed: Sendable, Hashable {
     /// The type that was looked up, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the name that was looked up; nil if there was none.
     public let name: String?
-    /// The tags from the root to the context where the lookup began.
+    /// The tags from the root to the context where the lookup began. Empty if the lookup was an object's, and the
+    /// context that the object is attached to is gone.
     public let path: [String]
     /// Whether the lookup has thrown an error: true for `require` and `obtain`, for example, and false for `link`.
     public let isRequired: Bool

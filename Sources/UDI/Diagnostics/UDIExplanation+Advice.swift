@@ -10,6 +10,9 @@ extension UDIExplanation {
     case .replaced:
       "A context has one binding for each type and name. Bind one of the two under a name, or bind the first again "
         + "when the second has gone."
+    case .withdrawn(let place) where place.finding.endFileID == nil:
+      "What an object binds elsewhere, with `multiBind`, ends with the context that the object is attached to. Bind a "
+        + "new one, or attach the object to a context that lasts as long as the binding should."
     case .withdrawn:
       "`bind` moves an instance: it withdraws the instance from every other context. To have it in both contexts, call "
         + "`multiBind` for the second."
@@ -18,8 +21,8 @@ extension UDIExplanation {
         + "found without it."
     case .otherType(let place):
       """
-      Look up \(place.finding.typeName); or register it as \(typeName), \
-      \(place.finding.lifetime == nil ? "too" : "or add `.implements` for \(typeName) to its registration"): a \
+      Look up \(describeType(place.finding.typeName)); or register it as \(type), \
+      \(place.finding.lifetime == nil ? "too" : "or add `.implements` for \(type) to its registration"): a \
       dependency is found under exactly the types that it was registered under.
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
@@ -31,9 +34,9 @@ extension UDIExplanation {
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
       "If one was bound, hold it for as long as it is needed: a context holds bound objects only weakly. If none was, "
-        + "provide or bind one as \(typeName), or register a provider."
+        + "provide or bind one as \(type), or register a provider."
     case .notRegistered:
-      "Provide or bind one as \(typeName), or register a provider. If it comes later, await `linkWhenAvailable`."
+      "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:
       "Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A "
         + "parent holds its children, and nothing in the tree holds its root: hold that yourself."

@@ -64,7 +64,8 @@ extension UDIExplanation.Finding {
   var site: String { "\(fileID):\(line)" }
   /// Whether this binding was withdrawn or replaced, and by which call.
   var end: String {
-    "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID ?? "?"):\(endLine ?? 0)"
+    guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }
+    return "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)"
   }
 }
 

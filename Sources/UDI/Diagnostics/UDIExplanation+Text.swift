@@ -25,7 +25,7 @@ extension UDIExplanation: CustomStringConvertible {
       ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
   }
 
-  /// Whether another cause might be the true one, which only records of removed bindings would have shown.
+  /// Whether the true cause might be a different one, which only records of removed bindings would have shown.
   var isUncertain: Bool {
     switch cause {
     case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .contextRemoved: !wasRecording
@@ -42,18 +42,18 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) was not there when it was looked up. It is now: in \(place.context), registered at \(place.site)."
     case .dead(let place):
       "\(key) has died: the \(place.object) bound in \(place.context) at \(place.site) is gone, "
-        + "because nobody held it."
+        + "because nothing held it."
     case .replaced(let place):
       """
-      \(key) is not in \(place.context) any more: the \(place.object) bound there at \(place.site)\
+      \(key) is no longer in \(place.context): the \(place.object) bound there at \(place.site)\
       \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object \
       that was bound in its place is gone.
       """
     case .withdrawn(let place):
-      "\(key) is not in \(place.context) any more: the \(place.object) bound there at \(place.site) was "
-        + "\(place.finding.end); `multiBind` keeps both."
+      "\(key) is no longer in \(place.context): the \(place.object) bound there at \(place.site) was "
+        + "\(place.finding.end)\(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both")."
     case .otherNames(let names):
-      "No \(typeName) \(spell(name)) is registered \(range), "
+      "No \(type) \(spell(name)) is registered \(range), "
         + "only one \(names.map(spell).joined(separator: " and one "))."
     case .otherType(let place) where place.finding.kind == .provider:
       "No \(key) is registered \(range), but the provider of \(place.finding.key) in \(place.context), registered at "
@@ -76,8 +76,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
     case .argumentsNotHashable(let types):
-      "The provider of \(key) keeps an instance for each set of arguments, and \(types.joined(separator: ", ")) cannot "
-        + "be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and "
+        + "\(types.map(describeType).joined(separator: ", ")) cannot be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .asynchronous:
@@ -85,17 +85,18 @@ extension UDIExplanation: CustomStringConvertible {
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
-        + "that need not be Sendable, and at run time nobody can know whether \(type) is Sendable."
+        + "that need not be Sendable, and at run time it is not known whether \(describeType(type)) is Sendable."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
       "\(key) is registered in \(place.context), at \(place.site), but its factory failed the last time"
         + "\(place.finding.failure.map { ", \($0.circumstances)" } ?? ""): \(oneLine(message))"
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
-      "\(key) is served by the provider of \(made), but the instance that this provider made does not conform to it."
+      "\(key) is served by the provider of \(describeType(made)), but the instance that this provider made does not "
+        + "conform to it."
     case .contextClosed(let path):
-      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there any "
-        + "more."
+      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there "
+        + "any longer."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
@@ -137,10 +138,11 @@ extension UDIExplanation: CustomStringConvertible {
 
 extension UDIExplanation {
   var key: String { describeKey(typeName, name) }
+  var type: String { describeType(typeName) }
   /// The context where the lookup begins.
   var start: String { quoted(contextPath) }
   func spell(arguments: [String]) -> String {
-    arguments.isEmpty ? "no arguments" : "(\(arguments.joined(separator: ", ")))"
+    arguments.isEmpty ? "no arguments" : "(\(arguments.map(describeType).joined(separator: ", ")))"
   }
 }
 
@@ -148,7 +150,7 @@ extension UDIExplanation.Dependent: CustomStringConvertible {
   /// The object's class or the provider's key, and its context. For example: `the provider of Shop.Store in "App"`.
   public var description: String {
     switch kind {
-    case .object: path.isEmpty ? typeName : "\(typeName), attached to \(quoted(path))"
+    case .object: path.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(path))"
     case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(path))"
     }
   }

@@ -21,11 +21,12 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// Another instance was bound in place of the first one, and has been released since. Usually the first instance is
     /// still alive (``Finding/isAlive``).
     case replaced(Place)
-    /// The instance was bound in another context, and the binding in this context was withdrawn because of that.
+    /// The binding in this context was withdrawn, because its instance was bound in another context, or because the
+    /// context that its object was attached to has ended.
     case withdrawn(Place)
     /// The type is registered, but only under these other names; nil stands for no name.
     case otherNames([String?])
-    /// An object of the requested type, or a provider that makes such objects, is registered under another type.
+    /// An object of the requested type, or a provider that makes such objects, is registered under a different type.
     case otherType(Place)
     /// The dependency is registered in the same tree, but where this lookup does not look. The associated value is the
     /// nearest such place.
@@ -64,8 +65,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
     /// dependency back to itself.
     case cycle([String])
-    /// The provider of another type serves the requested type, but its instance does not conform to the requested type.
-    /// The associated value is the name of the type that the provider makes.
+    /// The provider of a different type serves the requested type, but its instance does not conform to the requested
+    /// type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
     /// The context that the object is attached to is gone.
     case contextGone
@@ -86,9 +87,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
       case dead
       /// A binding that was replaced, because another instance was bound in its place.
       case replaced
-      /// A binding that was withdrawn, because its instance was bound in another context.
+      /// A binding that was withdrawn, because its instance was bound in another context, or because the context that
+      /// its object was attached to has ended.
       case withdrawn
-      /// An instance that a provider made and that the provider or somebody else keeps.
+      /// An instance that a provider made and that the provider or something else keeps.
       case kept
       /// A provider that keeps no instance.
       case provider
@@ -115,9 +117,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// Whether the object is alive. The object of a replaced or withdrawn binding can still be alive.
     public let isAlive: Bool
     /// How long ago the binding was replaced, withdrawn, or found to be dead. Nil for all other findings, and for a
-    /// dead binding that nobody had noticed before.
+    /// dead binding that had not been noticed before.
     public let deadFor: Duration?
-    /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`.
+    /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`; nil if there was no such
+    /// call.
     public let endFileID: String?
     /// The line of that call, counted from 1.
     public let endLine: Int?
@@ -195,14 +198,16 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// The number of other places that are as near as the answer.
   public let equallyNearCount: Int
   /// Whether recording was on when this explanation was made: see ``UDIRecording/isOn``. Without recording, a binding
-  /// whose object was released may have left no trace. The cause might then be wrong, and the description says so.
+  /// whose object was released may have left no trace. In that case, the cause might be wrong, and the description says
+  /// so.
   public let wasRecording: Bool
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public let isInFactory: Bool
-  /// The objects and providers that have looked up the dependency that the lookup finds. If it finds nothing, those
-  /// that have looked up a dependency that is gone by now. The first one to do so comes first; if there are many, only
-  /// the first ones are listed. Empty in errors, and while ``UDIRecording`` is off.
+  /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
+  /// the objects and providers that once found a dependency under the key that is gone by now. They are in the order of
+  /// their lookups; if there are many, only the first ones are listed. Empty in errors, and while ``UDIRecording`` is
+  /// off.
   public let dependents: [Dependent]
   /// The number of all dependents, including those that are not listed.
   public let dependentCount: Int

@@ -6,7 +6,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
   /// What was missing, where it was looked up, and the cause.
   public let explanation: UDIExplanation
 
-  /// The steps from the one who asked to the missing dependency, which is the last step. Each step needs the next one.
+  /// The steps from the asker to the missing dependency, which is the last step. Each step needs the next one.
   ///
   /// The steps between the first and the last are providers, whose factories asked for the next step and passed the
   /// error on.
@@ -25,7 +25,7 @@ public struct UDILinkError: Error, Sendable, Hashable {
   /// The reason why the dependency is missing.
   public var cause: UDIExplanation.Cause { explanation.cause }
 
-  /// One step of the chain from the one who asked to the missing dependency.
+  /// One step of the chain from the asker to the missing dependency.
   public struct Step: Sendable, Hashable, Codable {
     /// The kinds of steps.
     @nonexhaustive
@@ -69,7 +69,7 @@ extension UDILinkError.Step: CustomStringConvertible {
 
   /// The step without its file and line.
   fileprivate var label: String {
-    property.map { "\(typeName).\($0)" } ?? describeKey(typeName, name)
+    property.map { "\(describeType(typeName)).\($0)" } ?? describeKey(typeName, name)
   }
 }
 

@@ -3,13 +3,13 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   /// The kinds of misuse.
   @nonexhaustive
   public enum Kind: Sendable, Hashable {
-    /// An object used a verb while it was attached to no context, so the verb used ``AppContext``. This is reported
+    /// An object used a verb while it was attached to no context, so the verb used ``AppContext``. Such use is reported
     /// only if ``UDIReporter/reportsUnattachedUse`` is on.
     case unattached
     /// An object used a verb when the context that it was attached to, and that owned it, was already gone.
     case contextGone
-    /// A lookup with a verb that does not throw found a provider that could not give an instance. The message says why.
-    /// The file and the line are those of the registration. A factory that returns nil is not a misuse.
+    /// A non-throwing lookup found a provider that could not give an instance. The message says why. The file and the
+    /// line are those of the registration. A factory that returns nil is not a misuse.
     case notMade
     /// A value was made under a lifetime that keeps instances weakly, which is impossible for values. The file and the
     /// line are those of the registration.
@@ -17,7 +17,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// An object could not be attached, because its conformance to ``UDIObject`` belongs to the main actor, but the
     /// object was made or provided off the main actor. The file and the line are those of the registration.
     case notAttached
-    /// Something was to be registered, bound or set up in a context that is closed or is being closed. This was
+    /// An attempt to register, bind or set up something in a context that is closed or is being closed. The attempt was
     /// ignored.
     case contextClosed
     /// An instance that was registered or provided with `onClose` was released without having been closed: because of a

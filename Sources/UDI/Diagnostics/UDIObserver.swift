@@ -8,12 +8,12 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Lookups that find something that is there already are never observed. So observers cost them nothing.
+/// Lookups that find something that exists already are never observed, so observers cost them nothing.
 ///
-/// The observer is called on the thread where the event happened, while no lock is held: after a factory has returned,
-/// and before the lookup that asked for the instance returns; after a closing; and before a lookup that finds nothing
-/// returns. What an observer itself looks up, makes or misses on that thread is not observed. An observer that looks
-/// something up can cause a cycle, like a factory.
+/// The observer is called on the thread where the event happened, while no lock is held. For a new instance, that is
+/// after the factory has returned, and before the lookup that asked for the instance returns. For a close, it is after
+/// the close; and for a miss, before the lookup returns. What an observer itself looks up, makes or misses on that
+/// thread is not observed. An observer that looks something up can cause a cycle, like a factory.
 ///
 /// Events go to the task's observer if ``withObserver(_:operation:)`` has set one, and otherwise to ``process``.
 public struct UDIObserver: Sendable {
@@ -36,7 +36,7 @@ public struct UDIObserver: Sendable {
   public static var process: UDIObserver? {
     get { lock.withLock { unsafe ofProcess } }
     set {
-      // The old observer holds a user's closure, so it is released after the lock has been given back.
+      // The old observer holds a user's closure, so it must not be released under the lock.
       var observer = newValue
       lock.withLock { unsafe swap(&ofProcess, &observer) }
     }
@@ -45,14 +45,14 @@ public struct UDIObserver: Sendable {
   @TaskLocal fileprivate static var ofTask: UDIObserver?
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the observer of the process.
+  /// The observer of the process. Guarded by `lock`.
   private nonisolated(unsafe) static var ofProcess: UDIObserver?
 
   /// Whether an observer was ever made. If none was, there is no need to ask for one.
   @inline(__always)
   static var mayExist: Bool { UDIRecording.hasObservers }
 
-  /// Tells the observer what has happened, unless the observer itself has caused it. Do not call this under a lock.
+  /// Notifies the observer of an event, unless the observer itself has caused it. Do not call this under a lock.
   ///
   /// - Parameter event: Makes the event, which runs user code: the descriptions of names.
   @inline(never)
@@ -67,8 +67,8 @@ public struct UDIObserver: Sendable {
   }
 }
 
-/// Runs an operation. The given observer is told what is made, closed and missed by the operation and by the tasks that
-/// it starts.
+/// Runs an operation. Notifies the given observer of what is made, closed and missed by the operation and by the tasks
+/// that it starts.
 ///
 /// - Parameters:
 ///   - observer: Receives the events while the operation runs.
@@ -78,14 +78,11 @@ public struct UDIObserver: Sendable {
 public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let outcome = UDIObserver.$ofTask.withValue(observer) { () -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try UDIObserver.$ofTask.set(observer, during: operation)
 }
 
-/// Runs an asynchronous operation. The given observer is told what is made, closed and missed by the operation and by
-/// the tasks that it starts.
+/// Runs an asynchronous operation. Notifies the given observer of what is made, closed and missed by the operation and
+/// by the tasks that it starts.
 ///
 /// - Parameters:
 ///   - observer: Receives the events while the operation runs.
@@ -95,8 +92,5 @@ public func withObserver<Result, Failure: Error>(
 nonisolated(nonsending) public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let outcome = await UDIObserver.$ofTask.withValue(observer) { () async -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try await UDIObserver.$ofTask.set(observer, during: operation)
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Switches recording on and off. Recorded are removed bindings, who needs what, and how long factories take.
+/// Switches recording on and off. The library records removed bindings, who needs what, and how long factories take.
 ///
 /// A ``UDIExplanation`` uses the records of removed bindings to tell why a binding is no longer there. While recording
 /// is on, a short record is made of a binding in three cases: when its object has been released, when another instance
@@ -23,12 +23,13 @@ import Synchronization
 ///
 /// Records keep no object and no context alive.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. While it is off, a lookup does
-/// not take a single instruction more. While it is on, a `bind` takes a little longer. Making an instance and looking
-/// something up take up to three times as long, except that lookups from contexts to which no object was attached, and
-/// for which nothing was made, take as long as before.
+/// Recording is on by default in debug builds of the library, and off in release builds. While it is off, lookups take
+/// not a single instruction more. While it is on, a `bind` takes a little longer. Making an instance and looking
+/// something up take up to three times as long. A lookup takes no longer than before if no object was attached to its
+/// context, and nothing was made for that context.
 public enum UDIRecording {
-  // One byte says whether recording is on and whether an observer was ever made, so that a making checks only that.
+  // One byte says whether recording is on and whether an observer was ever made, so that making an instance checks only
+  // that byte.
   private static var recording: UInt8 { 1 }
   private static var observed: UInt8 { 2 }
   #if DEBUG

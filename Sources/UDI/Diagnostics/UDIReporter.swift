@@ -12,8 +12,8 @@ import Synchronization
 /// }
 /// ```
 public struct UDIReporter: Sendable {
-  /// Whether this reports that an object uses a verb while it is attached to no context. In a program that attaches all
-  /// its objects, such reports show which objects were forgotten.
+  /// Whether the reporter reports that an object uses a verb while it is attached to no context. In a program that
+  /// attaches all its objects, such reports show which objects were forgotten.
   public let reportsUnattachedUse: Bool
 
   private let body: @Sendable (UDIMisuse) -> Void
@@ -53,7 +53,7 @@ public struct UDIReporter: Sendable {
     }
   }
 
-  /// The reporter for misuse by the present code: the task's, or else the process's.
+  /// The reporter for misuse by the current code: the task's, or else the process's.
   static var current: UDIReporter { ofTask ?? process }
 
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
@@ -74,7 +74,7 @@ public struct UDIReporter: Sendable {
   @TaskLocal fileprivate static var ofTask: UDIReporter?
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the reporter of the process.
+  /// The reporter of the process. Guarded by `lock`.
   #if DEBUG
     private nonisolated(unsafe) static var ofProcess = standardError
   #else
@@ -92,10 +92,7 @@ public struct UDIReporter: Sendable {
 public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  let outcome = UDIReporter.$ofTask.withValue(reporter) { () -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try UDIReporter.$ofTask.set(reporter, during: operation)
 }
 
 /// Runs an asynchronous operation, and reports misuse by the operation, and by the tasks that it starts, to the given
@@ -109,8 +106,5 @@ public func withReporter<Result, Failure: Error>(
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  let outcome = await UDIReporter.$ofTask.withValue(reporter) { () async -> Swift.Result<Result, Failure> in
-    do throws(Failure) { return .success(try await operation()) } catch { return .failure(error) }
-  }
-  return try outcome.get()
+  try await UDIReporter.$ofTask.set(reporter, during: operation)
 }

@@ -8,7 +8,8 @@ extension UDISnapshot: CustomStringConvertible {
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
   ///   - width: How many children to show for each context, and how many bindings and providers together. The others
   ///     are only counted.
-  /// - Returns: The lines of the tree. Below level 32, lines are not indented further, but begin with their level.
+  /// - Returns: The lines of the tree. Below level 32, lines are not indented further, and those of contexts begin with
+  ///   their level.
   public func text(depth: Int = 16, width: Int = 32) -> String {
     let deepestIndent = 32
     return lines(depth: depth, width: width).map { line in
@@ -67,7 +68,7 @@ extension UDISnapshot: CustomStringConvertible {
   }
 
   /// Returns the arrows from dependents to dependencies. An object that has looked something up and is not shown
-  /// otherwise gets a box of its own.
+  /// otherwise gets its own box.
   ///
   /// - Parameters:
   ///   - shown: The names of the boxes of bindings and providers.
@@ -128,7 +129,7 @@ extension UDISnapshot {
     }
   }
 
-  /// Returns the lines of a picture from the top, with lines that count what is left out.
+  /// Returns the lines of a picture from the top, including lines that count what is left out.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first.
@@ -138,8 +139,8 @@ extension UDISnapshot {
     guard !contexts.isEmpty, depth > 0 else { return [] }
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     var sizes = Array(repeating: 1, count: contexts.count)
-    // In a snapshot that this library has taken, a parent always comes before its children. In a decoded snapshot, this
-    // need not be so.
+    // In a snapshot that this library has taken, a parent always comes before its children. In a decoded snapshot, it
+    // may come after them.
     let parents = contexts.indices.map { index in contexts[index].parent.flatMap { 0..<index ~= $0 ? $0 : nil } }
     for (index, parent) in parents.enumerated() { if let parent { children[parent].append(index) } }
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }
@@ -175,7 +176,7 @@ extension UDISnapshot {
       if !hidden.isEmpty {
         let all = hidden.reduce(0) { $0 + sizes[$1] }
         let what = hidden.count == 1 ? "1 more context" : "\(hidden.count) more contexts"
-        let text = all == hidden.count ? what : "\(what), \(all) with all below"
+        let text = all == hidden.count ? what : "\(what), \(all) including all below"
         pending.append(Line(.moreContexts, text, index, level))
       }
       pending += shown.reversed().map { Line(.context, contexts[$0].label, $0, level + 1) }

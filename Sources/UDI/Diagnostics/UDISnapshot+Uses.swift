@@ -1,4 +1,4 @@
-/// Which object or provider needs which dependencies, as far as that was recorded.
+/// Which object or provider needs which dependencies, as far as their lookups were recorded.
 ///
 /// While ``UDIRecording`` is on, the library records the dependencies that an object has looked up with its verbs and
 /// properties, and those that a factory has looked up in the context that it was given.
@@ -61,7 +61,7 @@ extension UDISnapshot {
     /// The entry that the lookup found; nil if it is not part of the snapshot.
     public let entry: Entry?
     /// The tags of the contexts from the root to the one that contains the found entry; nil if the entry has been
-    /// removed, and the dependent has not looked up another one since.
+    /// removed, and the dependent has not looked up a new one since.
     public let path: [String]?
   }
 }
@@ -115,7 +115,7 @@ struct UseSightings {
     }
 
     var known: [ObjectIdentifier: Int] = [:]
-    // A removed dependency is listed only if the dependent has not looked up another one under the same key since.
+    // A removed dependency is listed only if the dependent has not looked up a new one under the same key since.
     var live: Set<[UInt64]> = []
     var gone: [[UInt64]: Use] = [:]
     for record in records {

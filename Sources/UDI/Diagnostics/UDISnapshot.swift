@@ -75,7 +75,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let line: Int
   }
 
-  /// A binding that is not there any more.
+  /// A binding that has been removed.
   public struct RemovedBinding: Sendable, Hashable, Codable {
     /// Why a binding was removed.
     public enum Reason: String, Sendable, Hashable, Codable {
@@ -83,7 +83,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
       case dead
       /// Another instance was bound in its place.
       case replaced
-      /// Its instance was bound in another context.
+      /// Its instance was bound in another context, or the context that its object was attached to has ended.
       case withdrawn
     }
 
@@ -101,7 +101,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let fileID: String
     /// The line of that call, counted from 1.
     public let line: Int
-    /// The file of the call that replaced or withdrew the binding, as `#fileID` gives it; nil if its object has died.
+    /// The file of the call that replaced or withdrew the binding, as `#fileID` gives it; nil if its object has died,
+    /// or if the context that its object was attached to has ended.
     public let endFileID: String?
     /// The line of that call, counted from 1.
     public let endLine: Int?
@@ -163,8 +164,8 @@ extension UDIContext {
   /// - Returns: A value that holds no object.
   /// - Complexity: O(contexts and bindings).
   public func snapshot() -> UDISnapshot {
-    // Under the lock, only the necessary facts are collected. Objects are released, and texts are made, after the lock
-    // has been given back.
+    // Under the lock, only the necessary facts are collected. Objects are released, and texts are made, later, while no
+    // lock is held.
     let (seen, uses) = change { node, garbage in
       let seen = BreadthFirst(node).map { ContextSighting($0.node, parent: $0.parent, &garbage) }
       return (seen, UseSightings(seen, &garbage))

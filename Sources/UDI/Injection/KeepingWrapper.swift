@@ -8,7 +8,7 @@ protocol KeepingWrapper {
 }
 
 extension KeepingWrapper {
-  /// Whether a read has to look up. A value that was set is never out of date, unless it is nil.
+  /// Whether a read has to look the dependency up. A value that was set is never out of date, unless it is nil.
   @inlinable
   @inline(__always)
   func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }

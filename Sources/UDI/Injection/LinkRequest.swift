@@ -37,7 +37,7 @@ struct LinkRequest: Sendable {
   }
 
   /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
-  /// evaluated, because this would slow down every read of a kept value.
+  /// evaluated, because evaluating it would slow down every read of a kept value.
   @inlinable
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {

@@ -9,8 +9,8 @@
 /// ```
 ///
 /// The property holds the dependency strongly. After the object has been attached again, or detached, the next read
-/// looks up anew and releases the old dependency. If a lookup finds nothing, the next read looks up again. If a value
-/// is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
+/// repeats the lookup and releases the old dependency. If a lookup finds nothing, the next read repeats it as well. If
+/// a value is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
 /// The properties of a `Sendable` class cannot change, so it cannot use this wrapper. In such a class, write `var
 /// clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.

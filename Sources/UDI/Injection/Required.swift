@@ -14,7 +14,7 @@ public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
-  // This initialiser and the one for `Sendable` types are disfavoured. So for an optional type, the compiler chooses
+  // This initialiser and the one for `Sendable` types are disfavoured, so for an optional type, the compiler chooses
   // one of the deprecated initialisers below.
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
@@ -98,7 +98,7 @@ extension Required where Dependency: Sendable {
 }
 
 // These are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
-// It would then accept an optional without a warning. `.ci/refused` checks this.
+// If they were unavailable, the compiler would accept an optional without a warning. `.ci/refused` checks this.
 extension Required {
   /// Deprecated: a required dependency is not optional.
   ///

@@ -13,11 +13,7 @@
 ///
 /// Several rules can apply to one object: rules for its class, for its superclasses, and for protocols that its class
 /// conforms to. They can belong to the context and to all contexts above it; the outermost context's rules come first.
-public struct UDIRules<Target> {
-  // This type is not `Sendable`, although all its stored properties are. If it were, the compiler would only warn when
-  // the `@preconcurrency` form of `inject` is used off the main actor; as it is not, the compiler refuses. Nobody needs
-  // to pass rules to another thread, because `rules(for:)` can be called anywhere.
-
+public struct UDIRules<Target>: Sendable {
   private let context: UDIContext
   /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
   private let reach: Reach
@@ -35,7 +31,7 @@ public struct UDIRules<Target> {
     }
     context.change { node, garbage in
       if node.treeLocked.state != .open {
-        return node.reportClosed("inject", "rules for \(TypeIdentity.of(Target.self).text)", CallSite("", 0), &garbage)
+        return node.reportClosed("inject", "rules for \(describeType(Target.self))", CallSite("", 0), &garbage)
       }
       node.treeLocked.ensureExtras().rules.append(rule)
     }
@@ -69,15 +65,35 @@ extension UDIRules {
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search; by default that of the context in which the rule is applied.
   /// - Returns: The rules, for chaining.
-  @preconcurrency @MainActor
+  @available(swift, introduced: 6)
+  @MainActor
   @discardableResult
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    Reach.mainActor.assertIsolation(Dependency.self)
-    // The key path might contain arguments of a subscript, which need not be `Sendable`.
-    let property = ActorOwned(onMainActor: property)
-    return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
+    injectOnMainActor(property, name, search)
+  }
+
+  /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode,
+  /// where code without isolation may call it, too.
+  ///
+  /// - Parameters:
+  ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
+  ///     stays as it is.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction of the search; by default that of the context in which the rule is applied.
+  /// - Returns: The rules, for chaining.
+  @available(swift, obsoleted: 6)
+  @preconcurrency @MainActor
+  @discardableResult
+  public func inject<Dependency>(
+    _ property: consuming ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil,
+    search: UDISearch? = nil
+  ) -> UDIRules {
+    // Without `@preconcurrency`, the Swift 5 mode would refuse to call this from code without isolation. With it, the
+    // Swift 6 mode would only warn where it should refuse. So each mode has a form of its own. The compiler requires
+    // their signatures to differ: hence `consuming`.
+    injectOnMainActor(property, name, search)
   }
 
   /// Adds a rule that calls a block, which can fill any properties of the object. If the block was written in
@@ -108,8 +124,17 @@ extension UDIRules {
     }
   }
 
-  // This is static, because a closure that captured these rules would hold their context, and the context holds the
-  // closure.
+  private func injectOnMainActor<Dependency>(
+    _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ name: UDIName?, _ search: UDISearch?
+  ) -> UDIRules {
+    Reach.mainActor.assertIsolation(Dependency.self)
+    // The key path might contain arguments of a subscript, which need not be `Sendable`.
+    let property = ActorOwned(onMainActor: property)
+    return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
+  }
+
+  // This method is static, because a closure that captured these rules would hold their context, and the context holds
+  // the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
     _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
@@ -148,8 +173,8 @@ extension UDIContext {
   @discardableResult
   public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
-  /// Applies rules to an object that is not `Sendable`, on the main actor. In all other respects, this does the same as
-  /// the form for `Sendable` objects.
+  /// Applies rules to an object that is not `Sendable`, on the main actor. In all other respects, this form does the
+  /// same as the one for `Sendable` objects.
   ///
   /// The object may be given dependencies that belong to the main actor, so it must stay there.
   ///
@@ -176,7 +201,7 @@ extension UDIContext {
   }
 }
 
-/// A rule. It does not know the type of its objects.
+/// A type-erased rule.
 struct Rule {
   /// Whether the compiler knew that the target is `Sendable`.
   let reach: Reach

@@ -1,5 +1,5 @@
 /// A dependency that is looked up from the object's effective context when it is first read, and is then kept weakly.
-/// After the dependency has been released, or the object has been attached again, the next read looks it up anew.
+/// After the dependency has been released, or the object has been attached again, the next read looks it up again.
 ///
 /// ```swift
 /// @WeaklyLinked var delegate: (any Delegate)?
@@ -85,7 +85,7 @@ extension WeaklyLinked where Dependency: Sendable {
 }
 
 extension WeaklyLinked {
-  /// The value that a read returns without a lookup; nil if the read has to look up. A value that was set is never out
+  /// The value that a read returns without a lookup; nil if the read needs a lookup. A value that was set is never out
   /// of date, but it might have been released.
   @inlinable
   @inline(__always)

@@ -1,7 +1,7 @@
 /// The type under which a dependency is registered and looked up and, if there are several dependencies of that type, a
 /// name.
 ///
-/// If a dependency is looked up in many places, declare a key. Then the type and the name are written only once, and
+/// If a dependency is looked up in many places, declare a key. The type and the name are then written only once, and
 /// callers write `context.link(.service)`.
 ///
 /// ```swift
@@ -13,11 +13,11 @@
 ///
 /// `link`, `linkInLine`, `require` and `unregister` take keys.
 ///
-/// Two keys are the same exactly if their names are the same and `String(reflecting:)` returns the same text for their
-/// types. So types of the same name have different keys if they are in different modules, nested in different types,
-/// private to different files, or have different generic arguments. For private and local types, the text is reliable
-/// only within one process: it may differ in another process. Marker protocols such as `Sendable` leave no trace at run
-/// time, so `any P` and `any P & Sendable` are the same key.
+/// Two keys are the same if and only if their names are the same and `String(reflecting:)` returns the same text for
+/// their types. Types of the same name therefore have different keys if they are in different modules, nested in
+/// different types, private to different files, or have different generic arguments. For private and local types, the
+/// text is reliable only within one process: it may differ between processes. Marker protocols such as `Sendable` leave
+/// no trace at run time, so `any P` and `any P & Sendable` are the same key.
 ///
 /// If a module is linked into two images of a process, each image has its own protocols. These make different keys,
 /// although their texts are equal.
@@ -25,7 +25,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?
 
-  /// Makes the key of a dependency. This needs no context.
+  /// Makes the key of a dependency. No context is needed.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
@@ -34,7 +34,8 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
     self.name = name
   }
 
-  /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`.
+  /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
+  /// contains an address, which differs in each process; descriptions and messages show `(private)` instead.
   public var typeName: String { TypeIdentity.of(Dependency.self).text }
 }
 

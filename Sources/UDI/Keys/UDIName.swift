@@ -18,8 +18,8 @@
 /// A name is hashed once, when it is made. In code that must be fast, keep the name, like `backup` above.
 public struct UDIName: Hashable, Sendable {
   private enum Value: Equatable, Sendable {
-    /// Strings have a case of their own, because they are by far the most frequent values. In this way, they need no
-    /// dynamic cast and no memory of their own. They are stored as native strings, so that comparing them never calls a
+    /// Strings have a separate case, because they are by far the most frequent values. With this case, they need no
+    /// dynamic cast and no separate memory. They are stored as native strings, so that comparing them never calls a
     /// subclass of `NSString`.
     case text(String)
     case other(NameBox)
@@ -35,8 +35,8 @@ public struct UDIName: Hashable, Sendable {
     var text = text
     text.makeContiguousUTF8()
     value = .text(text)
-    // This hashes only the text. Hashing `value` would include the enum case. This saves 62 of the 781 instructions of
-    // the benchmark "link by name, a literal".
+    // Only the text is hashed, because hashing `value` would include the enum case. That saves 62 of the 781
+    // instructions of the benchmark "link by name, a literal".
     digest = text.hashValue
   }
 
@@ -93,8 +93,8 @@ public struct UDIName: Hashable, Sendable {
     left.digest == right.digest && left.value == right.value
   }
 
-  /// Whether both names are certainly the same. This never calls the user's `==`, so it can be false although the names
-  /// are the same.
+  /// Whether both names are certainly the same. The check never calls the user's `==`, so the result can be false
+  /// although the names are the same.
   @inline(__always)
   func isSurely(_ other: UDIName) -> Bool {
     switch (value, other.value) {
@@ -128,7 +128,7 @@ extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral
 }
 
 // These are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
-// An optional would then become a name without a warning. `.ci/refused` checks this.
+// If they were unavailable, an optional would become a name without a warning. `.ci/refused` checks this.
 extension UDIName {
   /// Deprecated: a name must not be made from an optional.
   ///
@@ -153,7 +153,7 @@ extension UDIName {
     self.init(anythingOfMainActor: value)
   }
 
-  // These initialisers are generic, so they do not know that the value is an optional. So `self.init` calls the
+  // These initialisers are generic, so they do not know that the value is an optional, and `self.init` calls the
   // initialiser for all values, not the deprecated one.
   private init<Value: Hashable & Sendable>(anything value: Value) { self.init(value) }
   @MainActor private init<Value: Hashable>(anythingOfMainActor value: Value) { self.init(value) }

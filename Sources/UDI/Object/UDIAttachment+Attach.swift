@@ -9,7 +9,7 @@ extension UDIAttachment {
   /// a context. Called under the tree lock.
   ///
   /// - Parameter isOwned: Whether the context owns the object.
-  /// - Returns: Whether this has attached the object. If so, the caller has to call `didAttachContext`.
+  /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
@@ -25,13 +25,13 @@ extension UDIAttachment {
     return true
   }
 
-  /// Attaches the object to another context, or to none, and withdraws the bindings that the object has made so far.
+  /// Attaches the object to the given context, or to none, and withdraws the bindings that the object has made so far.
   ///
   /// - Parameters:
   ///   - object: The object that this attachment belongs to.
-  ///   - context: The context to attach to. Nil detaches the object, and also withdraws the bindings made by
-  ///     `multiBind`, which stay otherwise.
-  ///   - site: The call, or the registration, that led to this, if known.
+  ///   - context: The context to attach to. Nil detaches the object. Bindings made by `multiBind` stay, unless this is
+  ///     nil, or a context that has ended or is being closed.
+  ///   - site: The call, or the registration, that attaches the object, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
@@ -40,7 +40,11 @@ extension UDIAttachment {
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
-    withdraw(where: { context == nil || !$0.isMulti }, &garbage)
+    // The node that bindings made by `multiBind` end with from now on; nil if they end now.
+    let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
+    for binding in bindings(where: { _ in true }) {
+      if binding.isMulti, let end { binding.end(with: end) } else { binding.withdraw(&garbage) }
+    }
     store(context, &garbage)
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
@@ -53,7 +57,7 @@ extension UDIAttachment {
     Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-    // These references were loaded from weak ones, so they might have become the last ones.
+    // These references were loaded from weak ones, so they might have become the last references to their contexts.
     for owner in alive { garbage.add(owner) }
     storeAgain(&garbage)
   }
@@ -83,11 +87,11 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
-  /// Guarded by the tree lock: the attachments of objects that are owned by a context and strongly hold another one.
-  /// Such an object was attached, by its factory or later, to a context that is neither its owner nor above it; this is
-  /// rare. An attachment that is released removes itself from this table.
-  // Overlapping accesses are not checked for, because every attachment of an object reads this table, and would take 8
-  // % more instructions with the check.
+  /// The attachments of objects that are owned by a context and strongly hold a different one. Such an object was
+  /// attached, by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An
+  /// attachment that is released removes itself from this table. Guarded by the tree lock.
+  // Accesses are not checked for overlaps, because every attachment of an object reads this table, and would take 8 %
+  // more instructions with the check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a
@@ -111,8 +115,8 @@ extension UDIAttachment {
     for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
   }
 
-  /// Stores the attached context again: from now on weakly if it is now the object's owner or above the owner. Called
-  /// under the tree lock.
+  /// Stores the attached context again: weakly if it is now the object's owner or above the owner. Called under the
+  /// tree lock.
   private func storeAgain(_ garbage: inout Garbage) {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)

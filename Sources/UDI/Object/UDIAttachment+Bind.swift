@@ -2,33 +2,58 @@ import Synchronization
 
 /// Bindings that the object makes.
 extension UDIAttachment {
-  /// Binds in `context` or, if that is nil, in the object's effective context at that moment.
-  ///
-  /// - Returns: False if the context that the object is attached to is gone, so that nothing was bound.
-  func bind(_ request: borrowing BindRequest, in context: UDIContext?) -> Bool {
+  /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
+  /// the context that the object is attached to goes at the same time.
+  func bind(_ request: borrowing BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
-    return Tree.change { garbage in
-      // The context is read under the lock. So if another thread attaches the object elsewhere, this happens either
+    Tree.change { garbage in
+      if let context, !mayBind(binding, in: context, &garbage) { return }
+      // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
       let target: UDIContext
       switch context.map(State.attached) ?? state {
       case .attached(let context): target = context
       case .none: target = AppContext
-      case .gone: return false
+      case .gone: return
       }
       // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
       // look.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
       garbage.add(target)
-      return true
+      if isMulti { letEndWithOwnContext(binding, &garbage) }
     }
   }
 
-  /// Withdraws the bindings that the object has made under a key, in all contexts.
+  /// Whether the object may bind in a context that the caller has named. It may not if its own context is closed or
+  /// being closed, which this method reports, or gone. Called under the tree lock.
+  private func mayBind(_ binding: Binding, in context: UDIContext, _ garbage: inout Garbage) -> Bool {
+    switch state {
+    case .none: return true
+    case .gone: return false
+    case .attached(let own):
+      defer { garbage.add(own) }
+      return own.withNode { node in
+        guard node.treeLocked.state.isEnding else { return true }
+        node.refuse(binding, "multiBind", &garbage)
+        return false
+      }
+    }
+  }
+
+  /// Lets a binding that `multiBind` has made end with the context that the object is attached to. Called under the
+  /// tree lock.
+  private func letEndWithOwnContext(_ binding: Binding, _ garbage: inout Garbage) {
+    // The context might have refused the binding.
+    guard binding.node != nil, case .attached(let own) = state else { return }
+    own.withNode { node in binding.end(with: node) }
+    garbage.add(own)
+  }
+
+  /// Withdraws the bindings that the object has made under the given key, in all contexts.
   func unbind(_ key: KeyIdentity) -> Bool {
     Tree.change { garbage in
       withdraw(where: { $0.key === key }, &garbage)
@@ -38,13 +63,19 @@ extension UDIAttachment {
   /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
   @discardableResult
   func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
+    let unwanted = bindings(where: condition)
+    for binding in unwanted { binding.withdraw(&garbage) }
+    return !unwanted.isEmpty
+  }
+
+  /// Those bindings that the object has made and that satisfy a condition. Called under the tree lock.
+  func bindings(where condition: (Binding) -> Bool) -> [Binding] {
     var made: [Binding] = []
     InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
       if binding.binder == .instance, condition(binding) { made.append(binding) }
     }
     unsafe helpers.forEach { if condition($0.object) { made.append($0.object) } }
-    for binding in made { binding.withdraw(&garbage) }
-    return !made.isEmpty
+    return made
   }
 
   /// Records a binding by which this object has bound another instance. Called under the tree lock.

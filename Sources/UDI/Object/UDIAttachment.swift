@@ -11,25 +11,25 @@ public import Synchronization
 /// An object needs nothing else. The property must be stored, and each object needs its own attachment. When the object
 /// is released, its attachment is released with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
-  // Each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
+  // The comment on each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
   let lock = Lock()
-  /// Guarded by `lock`. The object holds the context strongly. This makes no cycle, because a context never strongly
-  /// holds a bound object.
+  /// The object holds the context strongly. This reference makes no cycle, because a context never strongly holds a
+  /// bound object. Guarded by `lock`.
   nonisolated(unsafe) var attached: UDIContext?
-  /// Guarded by `lock`: the node of `attached`, which exists as long as the context is held.
+  /// The node of `attached`, which exists as long as the context is held. Guarded by `lock`.
   nonisolated(unsafe) var attachedNode: Node?
-  /// Guarded by `lock`: the context, if it owns the object or is above a context that owns it. Then `attached` is nil,
-  /// because a strong reference would make a cycle.
+  /// The context, if it owns the object or is above a context that owns it. In this case, `attached` is nil, because a
+  /// strong reference would make a cycle. Guarded by `lock`.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Guarded by `lock`: whether `attachedWeakly` has been set. That reference may have become nil since.
+  /// Whether `attachedWeakly` has been set. That reference may have become nil since. Guarded by `lock`.
   nonisolated(unsafe) var isWeak = false
-  /// Guarded by `lock`: the search of the context that was stored last. Explanations use it when the context is gone.
+  /// The search of the context that was stored last. Explanations use it when the context is gone. Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
-  /// Guarded by the tree lock: whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`.
+  /// Whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`. Guarded by the tree lock.
   nonisolated(unsafe) var comesFromLook = false
-  /// Guarded by `lock`: the contexts that own the object, each listed once. Usually the only one is the context whose
-  /// provider made the object.
+  /// The contexts that own the object, each listed once. Usually the only one is the context whose provider made the
+  /// object. Guarded by `lock`.
   nonisolated(unsafe) var owners: [Owner] = []
 
   struct Owner {
@@ -52,7 +52,7 @@ public final class UDIAttachment: Sendable {
   @usableFromInline let attachments = Atomic<UInt>(1)
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
-  /// Guarded by the tree lock: the bindings by which this object has bound other instances.
+  /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var helpers = CompactTable<Unretained<DetailedBinding>>()
 
   /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
@@ -125,11 +125,13 @@ extension UDIAttachment {
     case none
     /// The context that the object is attached to is gone or about to go.
     case gone
+
+    var isGone: Bool { if case .gone = self { true } else { false } }
   }
 
   var state: State {
-    // The context is released outside the lock: if it was loaded from a weak reference, this might have become the last
-    // reference.
+    // The context is released outside the lock: if it was loaded from a weak reference, the loaded reference might have
+    // become the last one.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }
@@ -137,15 +139,20 @@ extension UDIAttachment {
     }
   }
 
-  /// Returns the effective context. If the object is attached to no context, reports this and returns `AppContext`. If
-  /// its context is gone, reports this and returns nil.
+  /// Returns the effective context. If the object is attached to no context, reports that and returns `AppContext`. If
+  /// its context is gone, reports that, notifies the observer of the miss, and returns nil.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
   ) -> UDIContext? {
-    // The usual case first, because the closure below copies the name.
+    // The usual case is checked first, because the closure below copies the name.
     if case .attached(let context) = state { return context }
-    return effectiveContext(verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
+    let context = effectiveContext(
+      verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
+    if context == nil, UDIObserver.mayExist, verb != "linkAll", verb != "updates" {
+      UDIEvent.Missed.tell(type, name, path: [], isRequired: verb != "link")
+    }
+    return context
   }
 
   /// Returns the effective context: the attached one, or else `AppContext`. If the attached one is gone, reports this

@@ -1,5 +1,5 @@
-/// Verbs with which an object binds in its effective context. The bindings belong to the object, so they are withdrawn
-/// when it is detached or released. Each verb has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs with which an object makes bindings in its effective context. The bindings belong to the object, so they are
+/// withdrawn when it is detached or released. Each verb has two overloads (see `UDIContext+Bind.swift`).
 extension UDIObject {
   /// Binds an instance, usually `self`, in the object's effective context, which holds it weakly. Withdraws its
   /// bindings under the same key in all other contexts.
@@ -7,7 +7,7 @@ extension UDIObject {
   /// A binding that already exists in the effective context under the key is replaced.
   ///
   /// - Parameters:
-  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - dependency: A class instance: the object itself, or a helper that something holds.
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
   ///     conformance.
   ///   - name: Distinguishes several dependencies of one type.
@@ -30,11 +30,12 @@ extension UDIObject {
 
   /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
   ///
-  /// These bindings stay when the object is attached elsewhere. Bindings that already exist in the given contexts under
-  /// the key are replaced.
+  /// These bindings stay when the object is attached elsewhere. They end with the context that the object is attached
+  /// to: when that is closed or released, they are withdrawn, and the object binds nothing more until it is
+  /// detached or attached elsewhere. Bindings that already exist in the given contexts under the key are replaced.
   ///
   /// - Parameters:
-  ///   - dependency: A class instance: the object itself, or a helper that somebody holds.
+  ///   - dependency: A class instance: the object itself, or a helper that something holds.
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
   ///     conformance.
   ///   - name: Distinguishes several dependencies of one type.
@@ -55,10 +56,10 @@ extension UDIObject {
     }
   }
 
-  /// Withdraws the bindings that this object has made under a key, in all contexts.
+  /// Withdraws the bindings that this object has made under the given type and name, in all contexts.
   ///
-  /// If somebody else, for example a successor of this object, has since bound under the key, that binding stays. So
-  /// this is safe in a `deinit`.
+  /// If another object, for example a successor of this one, has since bound something under them, that binding stays.
+  /// It is therefore safe to call this method in a `deinit`.
   ///
   /// - Parameters:
   ///   - type: The type that the instance is bound under.
@@ -108,13 +109,14 @@ extension UDIObject {
   func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)
-    guard let contexts else {
+    if contexts == nil || attachment.state.isGone {
       let (type, name) = (request.token.identity, request.name)
       let context = attachment.effectiveContext(
-        "bind", self, describing: { describeKey(type.read { $0.text }, name) }, at: request.site)
-      if context != nil { _ = attachment.bind(request, in: nil) }
-      return
+        request.isMulti ? "multiBind" : "bind", self, describing: { describeKey(type.read { $0.text }, name) },
+        at: request.site)
+      if context == nil { return }
     }
-    for context in contexts { _ = attachment.bind(request, in: context) }
+    guard let contexts else { return attachment.bind(request, in: nil) }
+    for context in contexts { attachment.bind(request, in: context) }
   }
 }

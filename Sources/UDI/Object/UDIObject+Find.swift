@@ -1,6 +1,6 @@
 /// Finding contexts by their tags, from an object.
 extension UDIObject {
-  /// Returns the first context below the object's effective context that has a tag, in breadth-first order.
+  /// Returns the first context below the object's effective context that has the given tag, in breadth-first order.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for.

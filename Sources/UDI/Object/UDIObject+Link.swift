@@ -1,13 +1,12 @@
-/// Verbs with which an object links from its effective context. Each has two overloads, see `UDIContext+Bind.swift`.
+/// Verbs with which an object links from its effective context. Each has two overloads (see `UDIContext+Bind.swift`).
 /// Two forms of `require` infer the type from the place where the result is used; one of them is disfavoured, see
 /// `UDIContext+Link.swift`.
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type determines which dependency
   /// is looked up.
   ///
-  /// Prefer this form to `link(&clock)`, which holds exclusive access to the property during the whole call. Any code
-  /// that uses the property in the meantime then stops the process, for example the `deinit` of the property's old
-  /// value.
+  /// Prefer this form to `link(&clock)`, which holds exclusive access to the property during the whole call. If any
+  /// code uses the property in the meantime, for example the `deinit` of the property's old value, the process stops.
   ///
   /// - Parameters:
   ///   - property: An optional property of the object. It is set to the dependency, or to nil if there is none.
@@ -140,7 +139,7 @@ extension UDIObject {
     lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
   }
 
-  /// Looks up all dependencies of a type that have a given name or, if the name is nil, that have none.
+  /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.

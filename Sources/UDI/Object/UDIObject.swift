@@ -18,6 +18,9 @@
 /// `@MainActor UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
+/// The class has to declare both members as public if it is itself public: `public let _attachedContext =
+/// UDIAttachment()` and `public func didAttachContext()`. The same goes for `package`.
+///
 /// An object strongly holds the context that it is attached to; a context never strongly holds an object that is bound
 /// in it. (If a provider made the object, and its context owns the object, the object holds that context weakly.) Every
 /// verb works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it
@@ -40,8 +43,8 @@ extension UDIObject {
   ///
   /// Setting a context has three steps: the bindings that the object has made with `bind` are withdrawn, the context is
   /// stored, and ``didAttachContext()`` is called, even if the context is the same as before. Bindings that the object
-  /// has made with `multiBind` stay. Setting nil detaches the object: all bindings that it has made are withdrawn, and
-  /// ``didAttachContext()`` is not called.
+  /// has made with `multiBind` stay until the new context is closed or goes. Setting nil detaches the object: all
+  /// bindings that it has made are withdrawn, and ``didAttachContext()`` is not called.
   ///
   /// - Complexity: O(bindings that are withdrawn).
   public var attachedContext: UDIContext? {
@@ -52,8 +55,8 @@ extension UDIObject {
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
   /// Keep the returned object, for example in a stored property. A context does not hold objects, so an object that
-  /// nobody else holds is released at once. A local constant may hold it only until the constant's last use. To attach
-  /// an object that somebody holds already, use ``attach(to:fileID:line:)``.
+  /// nothing else holds is released at once. A local constant may hold it only until the constant's last use. To attach
+  /// an object that something holds already, use ``attach(to:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -65,7 +68,7 @@ extension UDIObject {
     return self
   }
 
-  /// Attaches the object, which somebody already holds, to a context: `screen.attach(to: context)`.
+  /// Attaches the object, which something already holds, to a context: `screen.attach(to: context)`.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -87,7 +90,7 @@ extension UDIObject {
     guard attachment === _attachedContext else {
       fatalError(
         """
-        \(String(reflecting: type(of: self))) returns another attachment each time, so it would never be \
+        \(describeType(type(of: self))) returns another attachment each time, so it would never be \
         attached. Store one: `let _attachedContext = UDIAttachment()`
         """)
     }

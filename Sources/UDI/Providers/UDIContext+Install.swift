@@ -14,8 +14,8 @@ extension UDIContext {
   /// Any other module counts as a new one each time, and is installed again.
   ///
   /// If a module registers a factory without a lifetime, the factory gets the ``defaultLifetime`` that the context had
-  /// when the outermost `install` began. A module may set another default lifetime, which applies only to that module:
-  /// not to modules that it installs, not to modules after it, and not to registrations by other threads in the
+  /// when the outermost `install` began. A module may set a different default lifetime, which applies only to that
+  /// module: not to modules that it installs, not to modules after it, and not to registrations by other threads in the
   /// meantime.
   ///
   /// - Parameter modules: The modules. If two of them register under the same key, the later registration replaces the
@@ -24,8 +24,8 @@ extension UDIContext {
     for module in modules { install(module, isSendable: true) }
   }
 
-  /// Installs modules that are not `Sendable`, on the main actor. With one exception, this does the same as the form
-  /// for `Sendable` modules.
+  /// Installs modules that are not `Sendable`, on the main actor. With one exception, this form does the same as the
+  /// one for `Sendable` modules.
   ///
   /// The exception: a module that is a `Hashable` value with stored properties is installed each time. The context does
   /// not keep such a module for comparison, because it might then be released off the main actor.

@@ -1,6 +1,6 @@
 /// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIContext {
-  // The next functions are compiled in the caller's module. They put the arguments on the stack and pass on their
+  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
   // address.
 
   @inlinable
@@ -50,8 +50,8 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If there is none, the
-  /// reporter is told why.
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If there is none, reports
+  /// why.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
   ///   changed.
@@ -67,7 +67,7 @@ extension UDIContext {
     } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
-  /// Looks up for `require`: does the same as `find`, but throws instead of telling the reporter.
+  /// Performs the lookup for `require`: does the same as `find`, but throws instead of reporting why there is none.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
   ///   it contains the dependency afterwards.
@@ -103,8 +103,8 @@ extension UDIContext {
   /// instance for the arguments.
   ///
   /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or the error that a factory throws. If this does not throw, the memory contains an
-  ///   instance.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws. If the method does not throw, the memory contains
+  ///   an instance.
   func provide(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     reports: Bool, _ asker: Asker?, into memory: InstanceMemory
@@ -131,7 +131,8 @@ extension UDIContext {
       }
       switch target {
       case nil: throw ProviderFailure.nothing
-      // The dead binding has been withdrawn. Without it, the lookup might reach a set-up block that has to run first.
+      // The dead binding has been withdrawn. Without it, the lookup might reach a set-up block that has to run first,
+      // so begin again.
       case .dead: continue
       case .bound(let object):
         return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
@@ -145,9 +146,9 @@ extension UDIContext {
   }
 
   /// Returns the provider at which a lookup ends. Returns nil if the lookup ends elsewhere, if a set-up block has to
-  /// run first, or if a dead binding has to be withdrawn. This is the fast path: it takes only the locks of contexts,
-  /// while `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a direct
-  /// call" would take longer.
+  /// run first, or if a dead binding has to be withdrawn. This method is the fast path: it takes only the locks of
+  /// contexts, while `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a
+  /// direct call" would take longer.
   ///
   /// - Parameter memory: Not written to. This lookup's form differs from that of every entry, so the answer is an
   ///   object or an entry, not a value.
@@ -168,7 +169,7 @@ extension UDIContext {
   /// Asks a provider for the instance for the arguments, and writes this instance to memory. The provider finds or
   /// makes it.
   ///
-  /// - Returns: False if the provider has left its context in the meantime. The caller then looks up again.
+  /// - Returns: False if the provider has left its context in the meantime. The caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   private func provide(
     _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
@@ -201,13 +202,13 @@ extension Node {
     /// The instance of a test's `Override`, for which no arguments are needed.
     case substituted(Instance, isExact: Bool)
     case provider(Provider)
-    /// A dead binding was found and has been withdrawn. The caller looks up again.
+    /// A dead binding was found and has been withdrawn. The caller repeats the lookup.
     case dead
   }
 
   /// Returns the live binding or the provider at which a lookup ends.
   ///
-  /// - Parameter dependent: Who looks up; nil to record nothing.
+  /// - Parameter dependent: The object or provider that looks something up; nil to record nothing.
   func nearestTarget(
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool,
     for dependent: Dependent?

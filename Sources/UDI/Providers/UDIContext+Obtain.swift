@@ -1,7 +1,7 @@
 /// Looking up dependencies, and waiting for them while they are made.
 extension UDIContext {
-  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits for its factory,
-  /// if that is asynchronous, and for the actor that the factory belongs to.
+  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, the call waits for its
+  /// factory, if that is asynchronous, and for the actor that the factory belongs to.
   ///
   /// ```swift
   /// let library = try await context.obtain((any Library).self)
@@ -10,7 +10,7 @@ extension UDIContext {
   /// If the dependency exists already, it is returned without leaving the caller's actor, as by
   /// ``require(_:named:search:)``. A synchronous factory may require a dependency that only an asynchronous factory can
   /// make. In this case, `obtain` makes that dependency first and then runs the synchronous factory again; this works
-  /// only if the provider keeps that dependency. If a factory looks up a dependency that belongs to another actor,
+  /// only if the provider keeps that dependency. If a factory looks up a dependency that belongs to a different actor,
   /// obtain that dependency first.
   ///
   /// - Parameters:
@@ -27,7 +27,7 @@ extension UDIContext {
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
-  /// made, this waits for its factory, as ``obtain(_:named:search:)`` does.
+  /// made, the call waits for its factory, as ``obtain(_:named:search:)`` does.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -66,7 +66,7 @@ extension UDIContext {
     return try await obtainAtLength(type, name, .anywhere, search, arguments)
   }
 
-  /// Looks up, but finds only a dependency that exists already and need not be cast.
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
   private func present<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {

@@ -1,6 +1,6 @@
 /// Giving a context a dependency that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Gives the context a dependency to own: a value, or an object that nobody else needs to hold.
+  /// Gives the context a dependency to own: a value, or an object that nothing else needs to hold.
   ///
   /// ```swift
   /// request.provide(logger)
@@ -34,8 +34,8 @@ extension UDIContext {
     provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
   }
 
-  /// Gives the context a dependency to own that is not `Sendable`, on the main actor. In all other respects, this does
-  /// the same as the form for `Sendable` types.
+  /// Gives the context a dependency to own that is not `Sendable`, on the main actor. In all other respects, this form
+  /// does the same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - value: The dependency.
@@ -79,11 +79,11 @@ extension UDIContext {
   ///   not replace.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
-    // This is read while no lock is held, because the object's class implements the property.
+    // The property is read while no lock is held, because the object's class implements it.
     let attachment = member?._attachedContext
     var isNew = false
     // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance
-    // must not be attached. Nobody must find the instance before it is attached. And `didAttachContext` may already
+    // must not be attached. The instance must not be found before it is attached. And `didAttachContext` may already
     // look the instance up.
     let other = add(provider) { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)

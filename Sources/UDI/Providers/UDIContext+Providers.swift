@@ -12,7 +12,7 @@ extension UDIContext {
     }
   }
 
-  /// Removes everything that is registered under a key in this context: the binding, and the provider with the
+  /// Removes everything that is registered under the given key in this context: the binding, and the provider with the
   /// instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameter key: The key.
@@ -36,7 +36,7 @@ extension UDIContext {
     return done
   }
 
-  /// Removes everything that is registered under a type in this context: the binding, and the provider with the
+  /// Removes everything that is registered under the given type in this context: the binding, and the provider with the
   /// instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameters:
@@ -55,8 +55,8 @@ extension UDIContext {
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
   public func reset() { reset { _ in true } }
 
-  /// Releases the instances that this context's providers with a given lifetime keep; those of other contexts stay. The
-  /// next link makes a new instance.
+  /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay.
+  /// The next link makes a new instance.
   ///
   /// - Parameter lifetime: The lifetime of the providers.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
@@ -101,7 +101,7 @@ extension UDIContext {
 /// ```
 ///
 /// Declare a public module `Sendable`, so that it can be installed from anywhere. For a module that is not public, the
-/// compiler infers this by itself.
+/// compiler infers the conformance by itself.
 ///
 /// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting applies
 /// only to that module.
@@ -115,8 +115,8 @@ public protocol UDIModule {
 // MARK: - Setting up
 
 extension UDIContext {
-  /// Adds a block that runs once, before the first lookup that reaches this context: one that begins here, that comes
-  /// up through here, or that comes down from above and has found nothing on its way.
+  /// Adds a block that runs once, before the first lookup that reaches this context. A lookup reaches it if it begins
+  /// here, if it climbs through here, or if it comes down from above and has found nothing on its way.
   ///
   /// The block registers and binds, and may link. Lookups in the block find everything that the block has registered
   /// and bound so far. Other threads that look something up in the meantime wait until the block has ended. If several
@@ -148,7 +148,7 @@ extension UDIContext {
   /// Makes a context in which nothing can be bound or registered. In it, and in every context made below it, each
   /// lookup is a miss, and every attempt to bind or register is ignored.
   ///
-  /// This is for tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
+  /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
   /// runs without its dependencies.
   ///
   /// - Returns: The root of a new tree.

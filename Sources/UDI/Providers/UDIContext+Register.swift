@@ -159,8 +159,8 @@ extension UDIContext {
   ///
   /// - Parameter prepare: Called under the tree lock, just before the provider is registered. Not called if the
   ///   provider is not registered.
-  /// - Returns: The provider that is registered under the key already, if a set-up block must not replace it; otherwise
-  ///   nil.
+  /// - Returns: The provider that stays registered under the key, if this call comes from a set-up block that must not
+  ///   replace it; otherwise nil.
   func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider? {
     var storages: [DroppedStorage]?
     let other = change { node, garbage -> Entry? in

@@ -12,9 +12,9 @@ extension UDIContext {
   /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance that
   /// is kept already. Otherwise the lookup is a miss.
   ///
-  /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a task of its
-  /// own, with the task-local values of the first task that asked, and with the highest priority of the tasks that
-  /// wait. A waiting task that is cancelled stops waiting. If no task waits any more, the factory's task is cancelled.
+  /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task,
+  /// with the task-local values of the first task that asked, and with the highest priority of the tasks that wait. A
+  /// waiting task that is cancelled stops waiting. If no task waits any longer, the factory's task is cancelled.
   /// Failures are not kept: the next task that asks runs the factory again. Under the lifetime `.unique`, the factory
   /// runs in the task that asks.
   ///

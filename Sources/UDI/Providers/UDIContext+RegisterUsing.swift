@@ -100,6 +100,27 @@ extension UDIContext {
         in: isolation, using: make, onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
+
+  // MARK: - Initialisers without parameters
+
+  // The compiler considers unavailable forms only if no other one fits, to explain the error. Without this one, it
+  // would say that there are no exact matches.
+
+  /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
+  @available(
+    *, unavailable,
+    message: "without parameters, there is nothing to look up: instead of `using: Thing.init`, write `{ Thing() }`"
+  )
+  @_disfavoredOverload
+  @discardableResult
+  public func register<Dependency>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    using make: @escaping @isolated(any) () async throws -> Dependency?,
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+  ) -> UDIRegistration<Dependency> { preconditionFailure("unavailable") }
 }
 
 /// Returns a factory that looks up the parameters of an initialiser and calls it.
@@ -140,7 +161,7 @@ extension UDIContext {
   @inline(never)
   private func reference<Parameter>(_ type: Parameter.Type, _ reach: Reach) throws -> Parameter {
     reach.assertIsolation(type)
-    // This serves as the memory of an optional of the type, which is nil if its first word is zero: see
+    // These words serve as the memory of an optional of the type, which is nil if its first word is zero: see
     // `TypeToken.holdsReferences`.
     var words = (0, 0, 0)
     return try unsafe withUnsafeMutableBytes(of: &words) {

@@ -7,22 +7,21 @@ extension UDIContext {
   /// // From here on, `link` finds what asynchronous factories have made.
   /// ```
   ///
-  /// This makes an instance with each provider that takes no arguments and whose lifetime makes the context own the
-  /// instance, such as `.context`. Set-up blocks run first. Then asynchronous factories run, side by side, each as soon
-  /// as the dependencies that it needs have been made. Then synchronous factories run, which therefore find all of
+  /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
+  /// the instance, such as `.context`. Set-up blocks run first. Then asynchronous factories run concurrently, each as
+  /// soon as the dependencies that it needs have been made. Then synchronous factories run, which therefore find all of
   /// these. Of the synchronous factories, those that belong to an actor come first, because the others cannot wait for
   /// that actor. Scopes count as contexts below.
   ///
-  /// If something cannot be made, everything else is made all the same. Factories that take arguments, and those whose
-  /// instances the context does not own, are not run. A dependency that nobody has registered is not noticed.
+  /// If something cannot be made, everything else is still made. Factories that take arguments, and those whose
+  /// instances the context does not own, are not run. A dependency that has not been registered is not noticed.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
     try rejectIfClosed()
     for context in allContexts() { await context.runSetUps() }
-    let owned = providersWithoutArguments { $0.sharing == .strong }
-    try Self.end(with: await Self.failures(ofAll: owned))
+    try Self.end(with: await failuresToMake { $0.sharing == .strong })
   }
 
   /// Makes an instance with each provider, of this context and the contexts below it, that takes no arguments, even if
@@ -31,10 +30,10 @@ extension UDIContext {
   /// - Returns: The failures.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
     for context in allContexts() { await context.runSetUps() }
-    return await Self.failures(ofAll: providersWithoutArguments { _ in true })
+    return await failuresToMake { _ in true }
   }
 
-  /// Makes the given dependencies, side by side. If they are kept, later lookups from here find them.
+  /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.
   ///
   /// - Parameters:
   ///   - first: The type that the first dependency is registered under.
@@ -56,7 +55,7 @@ extension UDIContext {
     try Self.end(
       with: await Self.failures(
         of: types.map {
-          WarmUp(context: self, type: $0, name: nil, reach: reach, search: nil, isAsynchronous: true, isIsolated: false)
+          Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil)
         }))
   }
 }
@@ -94,22 +93,13 @@ extension UDIWarmUpError: CustomStringConvertible {
 
 // MARK: - What there is to make
 
-/// A dependency to be made by `warmUp`.
-private struct WarmUp: Sendable {
-  let context: UDIContext
-  let type: Any.Type
-  let name: UDIName?
-  let reach: Reach
-  let search: UDISearch?
-  let isAsynchronous: Bool
-  let isIsolated: Bool
-
-  /// Makes the dependency.
+extension Obtaining {
+  /// Makes the dependency for `warmUp`.
   ///
   /// - Returns: The failure, if there is one.
-  func failure() async -> UDIWarmUpError.Failure? {
+  fileprivate func failure() async -> UDIWarmUpError.Failure? {
     do {
-      if reach == .mainActor { try await makeOnMainActor() } else { try await make() }
+      if reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
       return nil
     } catch {
       let path = context.change { node, _ in node.fullPath }
@@ -117,13 +107,8 @@ private struct WarmUp: Sendable {
     }
   }
 
-  nonisolated(nonsending) private func make() async throws {
-    _ = try await Obtaining(
-      context: context, type: type, name: name, reach: reach, search: search, arguments: nil
-    ).run()
-  }
-
-  @MainActor private func makeOnMainActor() async throws { try await make() }
+  // This returns nothing, so that the instance is also released on the main actor.
+  @MainActor private func makeOnMainActor() async throws { _ = try await run() }
 }
 
 extension UDIContext {
@@ -135,7 +120,7 @@ extension UDIContext {
   private func rejectIfClosed() throws {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
     guard let path else { return }
-    let error = explained(ProviderFailure.closed(path), UDIContext.self, nil, .anywhere, nil)
+    let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
     throw UDIWarmUpError(
       failures: [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)])
   }
@@ -148,34 +133,35 @@ extension UDIContext {
     await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
   }
 
-  /// The providers of this context and the contexts below it that take no arguments. Aliases are left out, because they
-  /// make nothing themselves.
-  private func providersWithoutArguments(where isIncluded: (Provider) -> Bool) -> [WarmUp] {
-    allContexts().flatMap { context in
-      context.change { node, garbage in
-        var owned: [WarmUp] = []
+  /// Makes the dependencies of the given providers, of this context and the contexts below it, in the right order.
+  /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
+  /// belong to an actor, because the rest cannot wait for that actor.
+  ///
+  /// Providers that take arguments are left out, and so are aliases, because they make nothing themselves.
+  private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIWarmUpError.Failure] {
+    var (asynchronous, isolated, others): ([Obtaining], [Obtaining], [Obtaining]) = ([], [], [])
+    for context in allContexts() {
+      context.change { node, _ in
         node.treeLocked.providers.forEach { element in
           let provider = element.provider
           guard isIncluded(provider), provider.wanted == nil, !(provider is Alias) else { return }
-          owned.append(
-            WarmUp(
-              context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach,
-              search: .local, isAsynchronous: provider.isAsynchronous, isIsolated: provider.isIsolated))
+          let dependency = Obtaining(
+            context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach, search: .local,
+            arguments: nil)
+          if provider.isAsynchronous {
+            asynchronous.append(dependency)
+          } else if provider.isIsolated {
+            isolated.append(dependency)
+          } else {
+            others.append(dependency)
+          }
         }
-        return owned
       }
     }
+    return await Self.failures(of: asynchronous) + Self.failures(of: isolated) + Self.failures(of: others)
   }
 
-  /// Makes dependencies in the right order. Asynchronous factories come first, so that the others find their instances.
-  /// Then come synchronous factories that belong to an actor, because the rest cannot wait for that actor.
-  private static func failures(ofAll dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
-    await failures(of: dependencies.filter { $0.isAsynchronous })
-      + failures(of: dependencies.filter { !$0.isAsynchronous && $0.isIsolated })
-      + failures(of: dependencies.filter { !$0.isAsynchronous && !$0.isIsolated })
-  }
-
-  private static func failures(of dependencies: [WarmUp]) async -> [UDIWarmUpError.Failure] {
+  private static func failures(of dependencies: [Obtaining]) async -> [UDIWarmUpError.Failure] {
     await withTaskGroup { group in
       for (index, dependency) in dependencies.enumerated() {
         group.addTask { (index, await dependency.failure()) }

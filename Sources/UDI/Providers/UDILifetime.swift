@@ -4,7 +4,7 @@
 /// |---|---|
 /// | ``unique`` | made at every link |
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
-/// | ``weak`` | kept as long as somebody outside holds it, then made anew |
+/// | ``weak`` | kept as long as something outside holds it, then made anew |
 /// | ``context`` | made once, and owned by the context that its provider is registered in |
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
@@ -82,15 +82,15 @@ public struct UDILifetime: Sendable {
   /// An instance is shared within one outermost link, that is, by everything that is linked during it. The instance can
   /// be a value.
   ///
-  /// There is one exception: while an instance that another lifetime keeps is being made, the links made for it share
-  /// only among themselves. The factory is given the context that asked first. A lookup of the instance while it is
-  /// being made is a cycle, whichever context asks.
+  /// There is one exception: while an instance that is kept under a different lifetime is being made, the links made
+  /// for it share only among themselves. The factory is given the context that asked first. A lookup of the instance
+  /// while it is being made is a cycle, whichever context asks.
   public static let graph = UDILifetime(builtIn: "graph", .graph)
 
-  /// An instance is kept as long as somebody else holds it. After that, the next link makes a new one.
+  /// An instance is kept as long as something else holds it. After that, the next link makes a new one.
   ///
-  /// This is only for class instances. A value cannot be kept in this way: each link makes a new one, and this is
-  /// reported as misuse. The factory is given the context that it is registered in.
+  /// This lifetime is only for class instances. A value cannot be kept in this way: each link makes a new one, and
+  /// reports a misuse. The factory is given the context that it is registered in.
   public static let weak = UDILifetime(builtIn: "weak", .weak)
 
   /// An instance is made once. The context in which the provider is registered owns it until that context is reset or
@@ -147,7 +147,7 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// Called when the dependency is linked. If there are many sets of arguments, also called from time to time, to find
   /// storages that are empty and can be discarded.
   ///
-  /// - Returns: The instance, or nil if there is none any more, so that a new one has to be made.
+  /// - Returns: The instance, or nil if there no longer is one, so that a new one has to be made.
   func load() -> UDIMade?
 
   /// Keeps a new instance, or decides not to keep it.
@@ -155,9 +155,9 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// - Parameter made: The new instance.
   func store(_ made: UDIMade)
 
-  /// Releases the instance, because the context was reset or the provider was removed. For one such event, this may be
-  /// called more than once, and while another thread is in ``store(_:)``. Other threads that want an instance wait
-  /// until this method has returned.
+  /// Releases the instance, because the context was reset or the provider was removed. For one such event, this method
+  /// may be called more than once, and while another thread is in ``store(_:)``. Other threads that want an instance
+  /// wait until this method has returned.
   func reset()
 }
 
@@ -193,7 +193,7 @@ public struct UDIMade: Sendable {
 
     var instance: Instance { unsafe content.unsafelyUnwrapped }
 
-    /// Empty, because anybody can make a mirror, on any thread.
+    /// Empty, because any code can make a mirror, on any thread.
     var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 
     deinit {

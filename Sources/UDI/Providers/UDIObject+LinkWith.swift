@@ -46,7 +46,7 @@ extension UDIObject {
       type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
   }
 
-  /// Makes a new instance of a dependency, whatever its lifetime, for use at once: `linkInLine((any Editor).self,
+  /// Makes a new instance of a dependency, whatever its lifetime, for immediate use: `linkInLine((any Editor).self,
   /// fresh: true)`. The provider does not keep the new instance, and does not drop the one that it keeps. Bindings are
   /// ignored.
   ///
@@ -67,7 +67,7 @@ extension UDIObject {
     return lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Makes a new instance of a dependency whose factory takes arguments, for use at once. The provider does not keep
+  /// Makes a new instance of a dependency whose factory takes arguments, for immediate use. The provider does not keep
   /// the new instance, and does not drop any that it keeps. Bindings are ignored.
   ///
   /// - Parameters:
@@ -91,7 +91,7 @@ extension UDIObject {
       CallSite(fileID, line))
   }
 
-  /// Looks up a dependency by its key, for use at once.
+  /// Looks up a dependency by its key, for immediate use.
   ///
   /// - Parameters:
   ///   - key: The key that the dependency is registered under.

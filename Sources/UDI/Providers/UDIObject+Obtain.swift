@@ -1,6 +1,6 @@
 /// Looking up dependencies from an object, and waiting for them while they are made.
 extension UDIObject {
-  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, this waits; see
+  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, the call waits; see
   /// ``UDIContext/obtain(_:named:search:)``.
   ///
   /// - Parameters:
@@ -20,7 +20,7 @@ extension UDIObject {
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
-  /// made, this waits; see ``UDIContext/obtain(_:named:search:with:_:)``.
+  /// made, the call waits; see ``UDIContext/obtain(_:named:search:with:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

@@ -96,8 +96,8 @@ extension UDIRegistration {
     return self
   }
 
-  /// Serves another type, which is not `Sendable`, from the same instances. In all other respects, this does the same
-  /// as the form for `Sendable` types.
+  /// Serves another type, which is not `Sendable`, from the same instances. In all other respects, this form does the
+  /// same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -125,7 +125,7 @@ extension UDIRegistration {
       fatalError(
         """
         \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but it works only for \
-        providers. Bind the instance as \(String(reflecting: type)), too.
+        providers. Bind the instance as \(describeType(type)), too.
         """)
     }
     // Without this check, the conversion could be given an instance that is not `Sendable` as if it were.
@@ -137,8 +137,8 @@ extension UDIRegistration {
     // The provider already serves this key: either the type is the same, or it differs only in marker protocols, as
     // `any P & Sendable` differs from `any P`.
     if provider.key === KeyIdentity.of(.of(type), name) { return }
-    // This stops the program if the provider and the conversion belong to different actors, because an instance that is
-    // made on one actor could not be converted on the other.
+    // The next line stops the program if the provider and the conversion belong to different actors, because an
+    // instance that is made on one actor could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, convert)
@@ -157,7 +157,7 @@ extension UDIRegistration {
   /// Where the dependency may be used.
   var reach: Reach { entry.reach }
 
-  /// Whether the provider's instances were made as exactly this type, not as another type with the same name.
+  /// Whether the provider's instances were made as exactly this type, not as a different type with the same name.
   var isOfExactType: Bool { entry.makes(Dependency.self) }
 }
 
@@ -166,7 +166,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// $0 }`.
   ///
   /// If the context owns an instance, it also owns its conversion. If an instance is kept weakly, its conversion is
-  /// reused as long as the instance exists and somebody holds the conversion.
+  /// reused as long as the instance exists and something holds the conversion.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -199,8 +199,8 @@ extension UDIRegistration {
   /// Serves a `Sendable` type from instances that need not be `Sendable`. The instances are converted on the main
   /// actor.
   ///
-  /// A lookup off the main actor finds a conversion that is kept already. Otherwise the lookup is a miss, and the
-  /// explanation gives this reason.
+  /// A lookup off the main actor finds a conversion that is kept already. Otherwise the lookup is a miss, and its
+  /// explanation says why.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -258,7 +258,7 @@ extension UDIRegistration {
 // MARK: - Listing
 
 extension UDIContext {
-  /// Lists the registrations under a type, whatever their names, without making any instance.
+  /// Lists the registrations under the given type, whatever their names, without making any instance.
   ///
   /// ```swift
   /// let fast = context.registrations(of: (any Codec).self, where: { (speed: Speed) in speed > .slow })
@@ -276,8 +276,8 @@ extension UDIContext {
     registrations(of: type, search, .anywhere)
   }
 
-  /// Lists the registrations under a type that is not `Sendable`. This does the same as the form for `Sendable` types,
-  /// and may also be called from anywhere.
+  /// Lists the registrations under a type that is not `Sendable`. This form does the same as the one for `Sendable`
+  /// types, and may also be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -304,7 +304,7 @@ extension UDIContext {
     }
   }
 
-  /// Lists the registrations under a type whose metadata satisfies a predicate, without making any instance.
+  /// Lists those registrations under the given type whose metadata satisfies a predicate, without making any instance.
   /// Registrations whose metadata does not have the type of the predicate's parameter are left out.
   ///
   /// - Parameters:
@@ -321,8 +321,8 @@ extension UDIContext {
     try filter(registrations(of: type, search, .anywhere), predicate)
   }
 
-  /// Lists the registrations under a type that is not `Sendable` and whose metadata satisfies a predicate. This does
-  /// the same as the form for `Sendable` types, and may also be called from anywhere.
+  /// For a type that is not `Sendable`, lists the registrations whose metadata satisfies a predicate. This form does
+  /// the same as the one for `Sendable` types, and may also be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -350,16 +350,16 @@ extension UDIContext {
 }
 
 extension UDIRegistration where Dependency: Sendable {
-  /// Links the dependency of this registration, even if a lookup would find another one.
+  /// Links the dependency of this registration, even if a lookup would find a different one.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there is none any more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one.
   public func link() -> Dependency? { give(.anywhere) }
 }
 
 extension UDIRegistration {
   /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there is none any more.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
@@ -367,7 +367,7 @@ extension UDIRegistration {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     var bound: Dependency?
-    // As in a lookup, the instance is cast if it was stored as another type with the same name.
+    // As in a lookup, the instance is cast if it was stored as a different type with the same name.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
       unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }

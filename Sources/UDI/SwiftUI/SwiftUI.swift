@@ -19,11 +19,12 @@
   }
 
   extension View {
-    /// Gives this view and its subviews a scope of their own below the surrounding context. The scope is removed
-    /// together with the view.
+    /// Gives this view and its subviews their own scope below the surrounding context. The scope is removed together
+    /// with the view.
     ///
     /// SwiftUI can show several copies of the same view, and guarantees no order in which they appear. If lookups from
-    /// outside looked into the copies' contexts, their answers would depend on this order. So each copy has a scope.
+    /// outside looked into the copies' contexts, their answers would depend on this order. Each copy therefore has its
+    /// own scope.
     ///
     /// - Parameters:
     ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. After that, the tag never
@@ -59,7 +60,7 @@
 
     func context(_ tag: String, below parent: UDIContext, _ setUp: @MainActor (UDIContext) -> Void) -> UDIContext {
       if let child {
-        // If the view has moved to another context, its own context moves along.
+        // If the view has moved to a different context, its own context moves along.
         if child.parent != parent { try? parent.addChild(child) }
         return child
       }

@@ -1,7 +1,7 @@
 /// Verbs that follow the result of a lookup, or wait for a dependency. Each has two overloads, see
 /// `UDIContext+Bind.swift`.
 extension UDIContext {
-  /// Returns a sequence of the results of a lookup that begins in this context: the present result, and a new one after
+  /// Returns a sequence of the results of a lookup that begins in this context: the current result, and a new one after
   /// each change.
   ///
   /// - Parameters:
@@ -9,28 +9,28 @@ extension UDIContext {
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: A sequence that does not keep this context alive.
-  /// - Complexity: A change costs O(1) more for each consumer whose lookup it could affect. A consumer is entered at
-  ///   each context above that its lookup may reach. This is repeated after each change that the consumer is notified
-  ///   of, and costs O(levels).
+  /// - Complexity: Each change costs O(1) more for every consumer whose lookup it could affect. A consumer is recorded
+  ///   at each context above this one that its lookup may reach. That costs O(levels), and is repeated after each
+  ///   change that the consumer is notified of.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(context: self, name: name, search: search)
   }
 
-  /// Waits until a lookup that begins in this context finds a dependency, which may be the case at once. The context
-  /// stays alive while the call waits. If a provider's factory has failed, the provider is asked again when something
-  /// changes under the key.
+  /// Waits until a lookup that begins in this context finds a dependency. If the first lookup finds one, the call
+  /// returns at once. The context stays alive while the call waits. If a provider's factory has failed, the provider is
+  /// asked again when something changes under the key.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
-  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call looks up once.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call performs a single lookup.
   ///   - clock: Measures the time.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context is closed, or is closed meanwhile, or if the time is over; it explains why there is nothing.
+  ///   context is closed, or is closed meanwhile, or if the time is over. The error explains why there is nothing.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock()
@@ -68,7 +68,7 @@ extension UDIContext {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
     _ clock: any Clock<Duration>
   ) async throws -> Dependency {
-    // If this fails, the consumer looks up again and reports the error.
+    // If this lookup fails, the consumer repeats it and reports the error.
     if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
     let consumer = Consumer<Dependency>(self, name, reach, search)
     let timer = limit.flatMap { consumer.expire(after: $0, clock) }

@@ -9,22 +9,22 @@ extension UDIContext {
   ///
   /// The operation begins as soon as lookups that begin in this context find all of the dependencies. When one of them
   /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all are
-  /// there again, it begins again, with what lookups find then. Its result, or its error, does not matter if it was
-  /// cancelled in this way. There are never two operations at once, and none is left when the call returns.
+  /// there again, it begins again, with what lookups find at that time. Its result, or its error, does not matter if it
+  /// was cancelled in this way. There are never two operations at once, and none is left when the call returns.
   ///
   /// If the operation ends by itself, so does the call: it returns what the operation returns, and throws what the
   /// operation throws.
   ///
-  /// A running operation holds its dependencies. So an object that is bound does not go because everybody else releases
-  /// it, but because it is unbound, replaced or bound elsewhere, or because its context is removed or closed. While no
+  /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it,
+  /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
   /// operation runs, the call holds none of the dependencies.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
   ///   - more: The types that the other dependencies are registered under.
   ///   - search: The direction of the lookups; by default this context's search.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
-  ///     the main actor, mark the closure `@MainActor`.
+  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
+  ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context is closed.
@@ -42,8 +42,8 @@ extension UDIContext {
   ///   - key: The type and the name that the first dependency is registered under.
   ///   - more: The types and the names that the other dependencies are registered under.
   ///   - search: The direction of the lookups; by default this context's search.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
-  ///     the main actor, mark the closure `@MainActor`.
+  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
+  ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context is closed.
@@ -67,7 +67,7 @@ extension UDIContext {
     }
   }
 
-  /// What passes on to an availability whatever lookups of one dependency find.
+  /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
   private func follow<Dependency: Sendable, Result>(
     _ key: UDIKey<Dependency>, _ search: UDISearch?
   ) -> @Sendable (Availability<Result>, Int) async -> Void {
@@ -81,8 +81,8 @@ extension UDIContext {
 
 extension UDIObject {
   /// Runs an operation as long as lookups that begin in the object's effective context find all of several
-  /// dependencies: see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to
-  /// another context meanwhile, the call stays with the first one.
+  /// dependencies: see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to a
+  /// different context meanwhile, the call stays with the first one.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
@@ -90,8 +90,8 @@ extension UDIObject {
   ///   - search: The direction of the lookups; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
-  ///     the main actor, mark the closure `@MainActor`.
+  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
+  ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
@@ -112,8 +112,8 @@ extension UDIObject {
   ///   - search: The direction of the lookups; by default the context's search.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a task of its own, which is part of the current one. If it belongs on
-  ///     the main actor, mark the closure `@MainActor`.
+  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
+  ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.

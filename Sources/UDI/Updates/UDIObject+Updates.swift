@@ -1,9 +1,9 @@
 /// Verbs that follow the result of a lookup, or wait for a dependency, on behalf of an object. The lookup begins in the
-/// object's effective context. Each verb has two overloads, see `UDIContext+Bind.swift`.
+/// object's effective context. Each verb has two overloads (see `UDIContext+Bind.swift`).
 extension UDIObject {
-  /// Returns a sequence of the results of a lookup that begins in the object's effective context: the present result,
-  /// and a new one after each change. If the object is attached to another context later, the sequence stays with the
-  /// first one.
+  /// Returns a sequence of the results of a lookup that begins in the object's effective context: the current result,
+  /// and a new one after each change. If the object is attached to a different context later, the sequence stays with
+  /// the first one.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -20,20 +20,20 @@ extension UDIObject {
   }
 
   /// Waits until a lookup that begins in the object's effective context finds a dependency. If the object is attached
-  /// to another context meanwhile, the call stays with the first one.
+  /// to a different context meanwhile, the call stays with the first one.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default the context's search.
-  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call looks up once.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call performs a single lookup.
   ///   - clock: Measures the time.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context that the object is attached to is gone or closed, or is closed meanwhile, or if the time is over; it
-  ///   explains why there is nothing.
+  ///   context that the object is attached to is gone or closed, or is closed meanwhile, or if the time is over. The
+  ///   error explains why there is nothing.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line

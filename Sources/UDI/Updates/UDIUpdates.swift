@@ -15,12 +15,12 @@
 /// The sequence ends when the task is cancelled, or when the context is gone or closed. Neither the sequence nor its
 /// iterator keeps the context or the found dependency alive.
 ///
-/// Values cannot be compared. So a value that a factory makes counts as new each time a change causes another lookup.
+/// Values cannot be compared, so a value that a factory makes counts as new each time a change causes another lookup.
 ///
 /// Changes that a consumer's own lookup makes do not count. For example, a provider makes an instance for the consumer,
-/// the instance binds itself, and it is released as soon as the consumer drops it. This does not cause the provider to
-/// be asked again, neither for this consumer nor for another. While such an instance is alive, other consumers receive
-/// it.
+/// the instance binds itself, and it is released as soon as the consumer drops it. These changes do not cause the
+/// provider to be asked again, either for this consumer or for another. While such an instance is alive, other
+/// consumers receive it.
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
@@ -38,7 +38,7 @@ extension UDIUpdates: AsyncSequence {
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs.
-    /// - Returns: The dependency. An inner nil if there is none at present; an outer nil at the end of the sequence.
+    /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
       await consumer.next()
     }
@@ -68,7 +68,7 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
 
     /// Waits for the next element; the first is available at once.
     ///
-    /// - Returns: The dependency. An inner nil if there is none at present; an outer nil at the end of the sequence.
+    /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
     public mutating func next() async -> Dependency?? { await consumer.next() }
   }
 

@@ -14,10 +14,10 @@
 ///
 /// Reading never returns a value whose object has been released. The entry of such a value is dead. It is dropped by a
 /// later change: each change of a dictionary with more than 32 entries checks the next eight entries, and goes on as
-/// long as it finds dead ones. So a dead entry is dropped after at most as many changes as there are entries. If more
-/// than half of the entries are dead, the next change very probably drops many: it drops none only if the first eight
-/// entries that it checks are all alive, which happens in at most one case out of 256. ``removeDeadValues()`` drops all
-/// dead entries at once.
+/// long as it finds dead ones. A dead entry is therefore dropped after at most as many changes as there are entries. If
+/// more than half of the entries are dead, the next change very probably drops many. It drops none only if the first
+/// eight entries that it checks are all alive, which happens in at most one case out of 256. ``removeDeadValues()``
+/// drops all dead entries at once.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
@@ -32,7 +32,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries. Copies of the dictionary share them until one of the copies changes.
   @safe
   private final class Storage {
-    // This is the pointer that a `CompactTable` consists of, instead of the table itself. The compiler does not
+    // The property is the pointer that a `CompactTable` consists of, instead of the table itself. The compiler does not
     // specialise a `deinit`. If this property were a table, the `deinit` would have to find out at run time how to
     // release it, even if it is empty, and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
     //
@@ -52,8 +52,8 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // This does not use `tablePointer`: taking a mutable pointer counts as a modification, while several threads may
-      // read at the same time.
+      // `tablePointer` is not used here, because several threads may read at the same time, and taking a mutable
+      // pointer counts as a modification.
       _read {
         var table = unsafe CompactTable<Pair>(memory)
         defer { _ = unsafe table.takeMemory() }
@@ -64,7 +64,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
     /// `memory` as a table. Both have the same layout, because a table has a single property, of the same type. The
     /// address of `memory` is valid as long as this object lives, because `memory` is a stored property that no
-    /// subclass or observer can override. Whoever uses the table holds this object.
+    /// subclass or observer can override. All code that uses the table holds this object.
     @inline(__always)
     private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
       unsafe withUnsafeMutablePointer(to: &memory) {
@@ -77,13 +77,13 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let key: Key
     var entry: WeakEntry
 
-    /// The table itself spreads the hashes. So a key's `hashValue` may be simple and fast to compute, unless somebody
-    /// could choose keys with the aim that they collide.
+    /// The table itself spreads the hashes, so a key's `hashValue` may be simple and fast to compute, unless an
+    /// attacker could choose keys that collide.
     @inline(__always)
     static func hash(_ key: Key) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
   }
 
-  /// The storage, for a change. If copies of the dictionary share it, this dictionary first gets a copy of its own.
+  /// The storage, for a change. If copies of the dictionary share it, this dictionary first gets its own copy.
   private var uniqueStorage: Storage {
     @inline(__always)
     mutating get {
@@ -161,8 +161,7 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
-      // This is not a precondition, because its message would be missing in release builds, and `-Ounchecked` builds
-      // would not stop.
+      // The message of a precondition would be missing in release builds, and `-Ounchecked` builds would not stop.
       fatalError(
         "A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type, and values cannot be "
           + "held weakly.")
@@ -199,7 +198,7 @@ extension WeakValueDictionary {
     for key in dead { storage.table.remove(key) }
   }
 
-  /// Stores an entry, and returns the one that it replaces. This does not look for dead entries: see
+  /// Stores an entry, and returns the one that it replaces. Does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
   ///
   /// - Parameter initialCapacity: The number of entries for which an empty dictionary allocates memory.
@@ -214,7 +213,7 @@ extension WeakValueDictionary {
     return replaced
   }
 
-  /// Removes an entry and returns it. This does not look for dead entries.
+  /// Removes an entry and returns it. Does not look for dead entries.
   mutating func removeEntry(forKey key: Key) -> WeakEntry? {
     // If there is no such entry, a shared storage need not be copied.
     guard storage != nil, isKnownUniquelyReferenced(&storage) || entry(forKey: key) != nil else { return nil }
@@ -229,12 +228,13 @@ extension WeakValueDictionary {
   /// Whether `deadEntriesInTurn(looks:keep:)` should be called after a change.
   var looksForDeadEntries: Bool { heldCount > Self.smallCount }
 
-  /// Checks the next entries, and goes on as long as it finds dead ones. Call this after each change.
+  /// Checks the next entries for dead ones. The more it finds, the longer it continues. Call this after each change.
   ///
   /// - Parameters:
-  ///   - looks: If no dead entry is found, the number of live entries after which the search ends.
-  ///   - keep: Called with each object that is alive, and its entry. This reference might have become the last one, so
-  ///     it must not be released under a lock.
+  ///   - looks: How many live entries to check before giving up. Once a dead entry is found, the limit is `patience`
+  ///     live entries in a row.
+  ///   - keep: Called with each live object and its entry. The reference passed may have become the last one to the
+  ///     object, so do not release it under a lock.
   /// - Returns: The dead entries with their keys. They are still in the dictionary.
   mutating func deadEntriesInTurn(looks: Int, keep: (AnyObject, WeakEntry) -> Void) -> [Pair] {
     let storage = uniqueStorage
@@ -302,7 +302,7 @@ extension WeakValueDictionary: Sequence {
 }
 
 extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
-  /// Makes a dictionary from a literal. If a key occurs several times, the last value counts.
+  /// Makes a dictionary from a literal. If a key occurs more than once, the last value wins.
   ///
   /// - Parameter elements: The keys and values. The dictionary does not keep the values alive.
   public init(dictionaryLiteral elements: (Key, Value)...) {

@@ -1,7 +1,7 @@
 /// Writes JSON.
 ///
-/// Characters that have a meaning in HTML are escaped; for example, `<` becomes `\u003C`. So the text can be put into a
-/// script element as it is.
+/// Characters that have a meaning in HTML are escaped; for example, `<` becomes `\u003C`. The text can therefore be put
+/// into a script element as it is.
 struct JSON {
   private(set) var text = ""
   private var needsComma = false

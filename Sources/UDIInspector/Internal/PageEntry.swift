@@ -16,7 +16,7 @@ struct PageEntry {
   /// The file and line of the registration.
   var site: String?
   var provider: UDISnapshot.Provider?
-  /// The binding, if it is not there any more.
+  /// The removed binding that the entry stands for; nil for all other entries.
   var removed: UDISnapshot.RemovedBinding?
 
   /// The entries of a context, in the order in which the page shows them.

@@ -59,9 +59,10 @@ extension Page {
       index > 0 ? [element('wbr'), part] : [part]))
 
     const stateOf = one => ({
-      live: 'bound, and alive', dead: one.isRemoved ? 'died: nobody held it' : 'bound, but dead: nobody held it',
+      live: 'bound, and alive', dead: one.isRemoved ? 'died: nothing held it' : 'bound, but dead: nothing held it',
       replaced: `replaced by another instance, and ${one.isAlive ? 'still alive' : 'dead by now'}`,
-      withdrawn: `bound in another context, and ${one.isAlive ? 'still alive' : 'dead by now'}`,
+      withdrawn: (one.end === null ? 'the context of its object has ended' : 'bound in another context')
+        + `, and ${one.isAlive ? 'still alive' : 'dead by now'}`,
       kept: 'made, and kept by the provider',
       provider: one.lifetime === 'unique' || one.lifetime === 'graph' ? 'a provider, which keeps nothing that it makes'
         : 'a provider, which keeps nothing yet',

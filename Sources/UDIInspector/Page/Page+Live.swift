@@ -87,7 +87,7 @@ extension Page {
         return context === null ? null : findings(context, key).find(entry => !kinds[entry.kind].isGone) ?? null
       }
       const step = found.steps.find(one => one.isAnswer)
-      // The answer might be in a context above those that this page shows. Then there is no entry for it.
+      // The answer might be in a context above those that this page shows. In that case, there is no entry for it.
       if (step !== undefined) found.answer = entryAt(step.path) ?? { ...step.findings[0], id: null, context: null }
       found.isSetUpPending = found.steps.slice(0, step === undefined ? undefined : found.steps.indexOf(step) + 1)
         .some(one => one.context?.isSetUpPending)

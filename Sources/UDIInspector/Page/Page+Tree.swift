@@ -46,8 +46,10 @@ extension Page {
         ...parts.map(([name, attributes]) => drawing(name, attributes)))
     }
 
-    // A type's name, with its module less prominent: `Shop.` is less important than `Clock`.
-    function typeName(type) {
+    // A type's name, with its module less prominent: `Shop.` is less important than `Clock`. The address in the name of
+    // a private or local type is left out.
+    function typeName(reflected) {
+      const type = reflected.replace(/(\(unknown context at \$[0-9a-f]+\)\.)+/g, '(private).')
       const module = /^[\p{L}_][\p{L}\p{N}_]*\.(?=.)/u.exec(type)?.[0] ?? ''
       return element('span', { className: 'type' },
         module === '' ? null : element('span', { className: 'module', textContent: module }),
@@ -87,7 +89,7 @@ extension Page {
         }
       }
       const isShown = one => words.length === 0 || wanted.has(one)
-      // This uses a stack instead of recursion, because a tree can be too deep for JavaScript's call stack.
+      // The function uses a stack instead of recursion, because a tree can be too deep for JavaScript's call stack.
       const pending = tree.contexts.length === 0 || !isShown(tree.contexts[0]) ? []
         : [{ of: tree.contexts[0], level: 1, position: 1, size: 1 }]
       while (pending.length > 0) {

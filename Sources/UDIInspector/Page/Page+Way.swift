@@ -10,11 +10,11 @@ extension Page {
       local: { below: false, above: false, words: 'here alone' },
       ancestors: { below: false, above: true, words: 'here, then above' },
     }
-    // An explanation lists up to `listedInOrder` contexts even if they have nothing, and up to `listed` contexts in
-    // all.
+    // An explanation lists at most `listed` contexts. It lists a context that has nothing only while fewer than
+    // `listedInOrder` contexts are listed.
     const listedInOrder = 12, listed = 100
 
-    // The given context and the contexts below it, level by level, without those in scopes below.
+    // Yields the given context and those below it, level by level. Skips scopes below it, and everything in them.
     function* levels(first) {
       for (let level = [first]; level.length > 0;) {
         yield level
@@ -71,8 +71,8 @@ extension Page {
       return null
     }
 
-    // Of what is gone from a context, what explains why nothing is found there: the latest, unless its object has died
-    // and that of an earlier one, which was replaced, is still alive.
+    // The removed binding that explains why nothing is found in a context: the latest one, unless its object has died
+    // and the object of an earlier, replaced binding is still alive.
     function decisive(gone) {
       const [last = null] = gone
       if (last === null || last.isAlive) return last
@@ -133,11 +133,12 @@ extension Page {
       switch (way.cause) {
         case 'found': return `${key} is there: ` + (entry.kind === 'provider'
           ? `the provider in ${where(entry)}, makes one.` : `the ${entry.className} in ${where(entry)}.`)
-        case 'dead': return `${key} has died: it was bound in ${where(way.gone)}, and nobody held it.`
-        case 'replaced': return `${key} is not there any more: it was bound in ${where(way.gone)}. It was replaced at `
+        case 'dead': return `${key} has died: it was bound in ${where(way.gone)}, and nothing held it.`
+        case 'replaced': return `${key} is no longer there: it was bound in ${where(way.gone)}. It was replaced at `
           + `${way.gone.end}, and what was bound then is gone.`
-        case 'withdrawn': return `${key} is not there any more: it was bound in ${where(way.gone)}. The bind at `
-          + `${way.gone.end} withdrew it.`
+        case 'withdrawn': return `${key} is no longer there: it was bound in ${where(way.gone)}. `
+          + (way.gone.end === null
+            ? 'The context of its object has ended.' : `The bind at ${way.gone.end} withdrew it.`)
         case 'otherNames': return `No ${key} is registered where the lookup looks, only `
           + `${[...new Set(way.others.map(one => one.name === null ? 'one without a name' : `one named ${one.name}`))]
             .sort().join(' and ')}.`

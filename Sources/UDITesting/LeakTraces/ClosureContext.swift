@@ -10,7 +10,7 @@
 /// content.
 ///
 /// For each closure, the compiler writes a list of the types of its captures. The position of a capture depends on the
-/// types of the captures before it. So a context is read only if all types are known, and nothing is guessed.
+/// types of the captures before it. A context is therefore read only if all types are known, and nothing is guessed.
 @safe
 struct ClosureContext {
   private let address: UnsafeRawPointer
@@ -27,7 +27,7 @@ struct ClosureContext {
   @safe
   enum Capture {
     case value(Any.Type, at: UnsafeRawPointer)
-    /// A reference to a heap object, for example to a captured variable, which is a heap object of its own.
+    /// A reference to a heap object, for example to a captured variable, which is a separate heap object.
     case reference(at: UnsafeRawPointer)
     /// A function, which consists of the address of its code and its context.
     case function(at: UnsafeRawPointer)
@@ -174,7 +174,7 @@ private enum Template2<A, B> {}
 private enum Template3<A, B, C> {}
 private enum Template4<A, B, C, D> {}
 
-/// The number of bytes that were allocated at an address; nil if it is not known.
+/// The number of bytes that were allocated at the given address; nil if it is not known.
 ///
 /// - Parameter address: The address of an object that is alive.
 func allocatedSize(_ address: UnsafeRawPointer) -> Int? {

@@ -22,7 +22,7 @@ package struct LeakTraces {
     let graph = graph
     self.leaked = leaked.compactMap { graph.existingIndex(of: $0) }
     let leaked = Set(self.leaked)
-    // No trace leads through another leaked object, because that object has a trace of its own.
+    // No trace leads through another leaked object, because that object has its own trace.
     fromKnown = Self.search(
       graph, from: known.compactMap { graph.existingIndex(of: $0) }.filter { !leaked.contains($0) },
       passing: { !leaked.contains($0) })

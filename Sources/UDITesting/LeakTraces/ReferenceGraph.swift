@@ -87,7 +87,7 @@ final class ReferenceGraph {
     }
   }
 
-  /// The index of an object's node, or nil if there is none.
+  /// The index of the given object's node, or nil if there is none.
   func existingIndex(of object: AnyObject) -> Int? { indices[Self.address(of: object)] }
 
   private static func address(of object: AnyObject) -> UInt {

@@ -15,7 +15,8 @@ struct ReferenceScan {
   private(set) var references: [Reference] = []
   private let fields: FieldCache
   private var steps = ""
-  /// How deeply the value is nested in other values. This is limited, because a type might contain itself without end.
+  /// How deeply the value is nested in other values. The depth is limited, because a type might contain itself without
+  /// end.
   private var depth = 0
   /// Whether the scan is inside an object of the library, whose properties mean nothing to users.
   private var isSilent = false
@@ -27,7 +28,7 @@ struct ReferenceScan {
   /// Scans a value.
   ///
   /// - Parameters:
-  ///   - address: The address of an initialised value, which nobody changes during the scan.
+  ///   - address: The address of an initialised value, which no code changes during the scan.
   ///   - type: The type of the value.
   mutating func scan(_ address: UnsafeRawPointer, as type: Any.Type) {
     let layout = TypeLayout(type)
@@ -60,7 +61,7 @@ struct ReferenceScan {
     steps.removeLast(steps.utf8.count - length)
   }
 
-  /// Adds the reference that is stored at an address.
+  /// Adds the reference that is stored at the given address.
   mutating func addReference(at address: UnsafeRawPointer, isObject: Bool = false) {
     let word = unsafe address.load(as: UInt.self)
     // On platforms other than Linux, a word can contain a small object itself.

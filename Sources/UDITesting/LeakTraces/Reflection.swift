@@ -88,8 +88,8 @@ struct TypeLayout {
   var genericArguments: UnsafePointer<Any.Type>? {
     guard let descriptor = unsafe descriptor else { return nil }
     if kind != .classReference { return unsafe (metadata + 16).assumingMemoryBound(to: Any.Type.self) }
-    // The arguments of a class are elsewhere if the layout of its superclass may change, because the superclass is in
-    // another module.
+    // The arguments of a class are elsewhere if the layout of its superclass may change, because the superclass is in a
+    // different module.
     let flags = unsafe descriptor.load(as: UInt32.self)
     let (hasResilientSuperclass, areNegative) = (flags >> 29 & 1 == 1, flags >> 28 & 1 == 1)
     if hasResilientSuperclass || areNegative { return nil }

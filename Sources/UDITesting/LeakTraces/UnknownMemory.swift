@@ -6,15 +6,16 @@
   import Musl
 #endif
 
-/// Memory in an object whose layout is not known. The reason is that the runtime does not tell the types of stored
-/// properties that cannot be copied, such as a `Mutex`.
+/// Memory of unknown layout inside an object. The layout is unknown because the runtime does not tell the types of
+/// stored properties that cannot be copied, such as a `Mutex`.
 ///
-/// In such memory, a word counts as a reference only if it is certainly the address of a heap object. To check this,
-/// the memory at the address is read through the operating system, which returns an error for a bad address instead of
-/// stopping the program. It must contain the beginning of a heap object, that is, the address of metadata; and the
-/// metadata must refer to a description in the program's constants.
+/// In such memory, a word counts as a reference only if it is certainly the address of a heap object. To find out, the
+/// memory at the address is read through the operating system, which returns an error for a bad address instead of
+/// stopping the program. The memory there must contain the beginning of a heap object, that is, the address of
+/// metadata; the metadata must refer to a description in the program's constants; and the reference count must be that
+/// of an object that is alive.
 enum UnknownMemory {
-  /// The kind of heap object at an address; nil if there is none.
+  /// The kind of heap object at the given address; nil if there is none.
   static func heapKind(at address: UInt) -> HeapKind? {
     guard address.isMultiple(of: 8), let metadata = read(address), metadata.isMultiple(of: 8), let word = read(metadata)
     else { return nil }
@@ -31,23 +32,41 @@ enum UnknownMemory {
     case .error: guard isConstant(metadata) else { return nil }
     case .other: return nil
     }
-    return kind
+    return isAlive(address) ? kind : nil
   }
 
-  /// Whether there are `unowned` references to an object. Such a reference looks like a strong one.
+  /// Whether the heap object at the given address is alive, according to its reference count.
+  ///
+  /// A word can contain the address of an object that has been released: an enum may leave old bits in the words that
+  /// its present case does not use. Some allocators, such as that of the thread sanitizer, do not change the memory of
+  /// such an object. If it were retained, and its memory were reused in the meantime, its release would release the
+  /// object that is there by then.
+  private static func isAlive(_ address: UInt) -> Bool {
+    // The layout of reference counts: stdlib/public/SwiftShims/swift/shims/RefCount.h in the Swift repository.
+    let (isDeiniting, usesSlowCount, isImmortal): (UInt, UInt, UInt) = (1 << 32, 1 << 63, 0xFFFF_FFFF)
+    guard let count = read(address + 8) else { return false }
+    if count & usesSlowCount == 0 { return count & isDeiniting == 0 }
+    if count & isImmortal == isImmortal { return true }
+    // The count is in a side table, which begins with the address of the object.
+    let sideTable = (count & (1 << 62 - 1)) << 3
+    guard read(sideTable) == address, let count = read(sideTable + 16) else { return false }
+    return count & isDeiniting == 0
+  }
+
+  /// Whether there are `unowned` references to the given object. Such a reference looks like a strong one.
   static func isUnowned(_ address: UInt) -> Bool {
     let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
     // The count includes one for the object itself.
     return _getUnownedRetainCount(object) > 1
   }
 
-  /// Whether an address belongs to the constants or the code of the program or a library.
+  /// Whether the given address belongs to the constants or the code of the program or a library.
   private static func isConstant(_ address: UInt) -> Bool {
     var info = unsafe Dl_info()
     return unsafe dladdr(UnsafeRawPointer(bitPattern: address), &info) != 0
   }
 
-  /// Reads the word at an address; nil if there is no memory.
+  /// Reads the word at the given address; nil if there is no memory.
   private static func read(_ address: UInt) -> UInt? {
     guard address >= 4096, address < 1 << 56, address.isMultiple(of: 4) else { return nil }
     var word: UInt = 0

@@ -180,8 +180,8 @@ import UDI
     #expect(misuse.count == 3)
     #expect(
       misuse.first?.message == """
-        The factory of \(String(reflecting: Reading.self)) named "array" may run anywhere and so takes Sendable arguments. This lookup was \
-        compiled for arguments that need not be Sendable, and at run time nobody can know whether Swift.Array<Swift.Int> is Sendable. \
+        The factory of UDITests.(private).Reading named "array" may run anywhere and so takes Sendable arguments. This lookup was \
+        compiled for arguments that need not be Sendable, and at run time it is not known whether Swift.Array<Swift.Int> is Sendable. \
         Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that does not require that. \
         Or pass arguments of exactly the types that the factory wants, which may be neither generic, as arrays and optionals are, nor \
         private: a Sendable struct of your own can hold them. Or register the factory on the main actor.

@@ -475,6 +475,8 @@ private protocol Domestic: AnyObject {}
     for line in interface.split(separator: "\n") where line.contains("search: UDISearch?") {
       // The deprecated forms, which warn about an optional, look up as the others do.
       if line.contains("Wrapped?.Type") { continue }
+      // So does the form of `inject` for the Swift 5 mode, which the compiler offers to `Swift5ClientTests` only.
+      if line.contains("consuming ReferenceWritableKeyPath") { continue }
       let symbol = String(line.prefix(while: { $0 != " " }).dropLast())
       // These make contexts. And `Required` ends the program if something is missing.
       let others = ["UDIContext.makeChild", "UDIContext.makeScope", "UDIContext.withScope", "Required."]

@@ -58,6 +58,38 @@ struct ObserverTests {
     #expect(log.all.count == 7)
   }
 
+  @Test("`warmUp` on a closed context looks nothing up, so it misses nothing", .silent)
+  func warmUpOfAClosedContext() async throws {
+    let log = Log()
+    root.register((any Alpha).self, lifetime: .context) { Made() }
+    try await root.close()
+    await withObserver(log.observer) {
+      _ = await #expect(throws: UDIWarmUpError.self) { try await root.warmUp() }
+    }
+    #expect(log.texts == [])
+  }
+
+  @Test("The lookups of an object whose context is gone miss", .silent)
+  func lookupsInAContextThatIsGone() throws {
+    let log = Log()
+    let member = try {
+      let context = UDIContext(tag: "gone")
+      context.register(Member.self, lifetime: .context) { Member() }
+      return try context.require(Member.self)
+    }()
+    withObserver(log.observer) {
+      _ = member.linkInLine((any Alpha).self)
+      _ = member.linkInLine((any Alpha).self, with: 1)
+      _ = try? member.require((any Beta).self, named: "b")
+      _ = member.linkAll((any Gamma).self)
+      _ = member.updates(of: (any Gamma).self)
+    }
+    #expect(
+      log.texts == [
+        "missed UDITests.Alpha in [] false", "missed UDITests.Alpha in [] false", "missed UDITests.Beta in [] true",
+      ])
+  }
+
   @Test("A factory that fails makes nothing, and its lookup misses", .silent)
   func failures() throws {
     let log = Log()

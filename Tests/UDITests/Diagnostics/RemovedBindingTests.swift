@@ -15,7 +15,7 @@ struct RemovedBindingTests {
     let line = #line + 1
     do { shop.bind(Plain(), as: (any Service).self) }
     let expected =
-      "UDITests.Service has died: the Plain bound in \"App / Shop\" at \(file):\(line) is gone, because nobody held it."
+      "UDITests.Service has died: the Plain bound in \"App / Shop\" at \(file):\(line) is gone, because nothing held it."
     #expect(firstLine(of: root.explain((any Service).self)) == expected)
     #expect(root.link((any Service).self) == nil)
     let explanation = root.explain((any Service).self)
@@ -52,7 +52,7 @@ struct RemovedBindingTests {
     }
     #expect(
       firstLine(of: root.explain((any Other).self))
-        == "UDITests.Other has died: the Member bound in \"App / Shop\" at \(file):\(line) is gone, because nobody held it."
+        == "UDITests.Other has died: the Member bound in \"App / Shop\" at \(file):\(line) is gone, because nothing held it."
     )
   }
 
@@ -80,7 +80,7 @@ struct RemovedBindingTests {
     #expect(root.link((any Service).self) == nil)
     let explanation = root.explain((any Service).self)
     let expected =
-      "UDITests.Service is not in \"App / Shop\" any more: the Plain bound there at \(file):\(line), which is still alive, "
+      "UDITests.Service is no longer in \"App / Shop\": the Plain bound there at \(file):\(line), which is still alive, "
       + "was replaced at \(file):\(line + 1), and the object that was bound in its place is gone."
     #expect(firstLine(of: explanation) == expected)
     guard case .replaced(let place) = explanation.cause else {
@@ -137,7 +137,7 @@ struct RemovedBindingTests {
     let explanation = shop.explain((any Service).self)
     #expect(
       firstLine(of: explanation)
-        == "UDITests.Service is not in \"App / Shop\" any more: the Plain bound there at \(file):\(line) was withdrawn by the bind at \(file):\(line + 1); `multiBind` keeps both."
+        == "UDITests.Service is no longer in \"App / Shop\": the Plain bound there at \(file):\(line) was withdrawn by the bind at \(file):\(line + 1); `multiBind` keeps both."
     )
     guard case .withdrawn(let place) = explanation.cause else {
       Issue.record("it was withdrawn")

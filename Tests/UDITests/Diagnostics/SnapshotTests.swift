@@ -182,12 +182,12 @@ import UDI
             … 99 more contexts
           ▸ 1
             … 99 more contexts
-          … 98 more contexts, 9800 with all below
+          … 98 more contexts, 9800 including all below
         """)
     #expect(snapshot.description.split(separator: "\n").count == 1 + 5 + 32 * (1 + 32 + 1) + 1)
     #expect(
       snapshot.text(depth: 1, width: 0)
-        == "▸ App\n  … 5 more bindings and providers\n  … 100 more contexts, 10000 with all below")
+        == "▸ App\n  … 5 more bindings and providers\n  … 100 more contexts, 10000 including all below")
     #expect(snapshot.text(depth: 0).isEmpty)
     #expect(snapshot.text(depth: .max, width: .max).split(separator: "\n").count == 10_006)
     #expect(snapshot.mermaid(depth: 2, width: 2).split(separator: "\n").count == 12)

@@ -188,8 +188,8 @@ struct UseTests {
     withExtendedLifetime(plains) {}
   }
 
-  @Test("The record keeps nothing alive: neither objects nor names nor contexts nor providers")
-  func holdsNothing() throws {
+  @Test("The record keeps nothing alive: neither objects nor names nor contexts nor providers", .unlessItHangs)
+  func holdsNothing() async throws {
     final class Label: Hashable, Sendable {
       let census: Census
       init(_ census: Census) {
@@ -216,7 +216,8 @@ struct UseTests {
       _ = root.link((any Alpha).self)
       #expect(root.snapshot().uses.count == 2)
     }
-    #expect(seen == nil && context == nil && census.alive == 0)
+    // Another test may be reading the records at the moment, and then holds for that moment what it reads.
+    while seen != nil || context != nil || census.alive > 0 { await Task.yield() }
   }
 
   @Test("Dead dependents disappear")

@@ -80,6 +80,21 @@ private protocol Printing: AnyObject {
     #expect(window.local === counter && window.title == "context")
   }
 
+  @MainActor @Test func rulesArePassedBetweenTasks() async {
+    let counter = Counter()
+    context.bind(counter, as: (any Local).self)
+    let (forms, windows) = (context.rules(for: Form.self), context.rules(for: Window.self))
+    await withTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask { _ = forms.inject(\.service) }
+        group.addTask { @MainActor in _ = windows.inject(\.local) }
+      }
+    }
+    let (form, window) = (Form(), Window())
+    #expect(context.inject(into: form) == 8 && context.inject(into: window) == 8)
+    #expect(form.service === service && window.local === counter)
+  }
+
   @MainActor @Test func rulesOfTheMainActorGoWithTheirContext() {
     weak var gone: UDIContext?
     do {

@@ -479,7 +479,9 @@ import Testing
           if index % 5 == 1 { register() }
           if index % 2 == 0 { task.cancel() }
           do { try await task.value } catch {
-            #expect(error is CancellationError && index % 2 == 0, "\(error)")
+            // Between `register` and `implements`, nothing serves `Alpha` for a moment.
+            let isUnserved = index % 3 != 0 && (error as? UDILinkError)?.explanation.typeName == "UDITests.Alpha"
+            #expect(isUnserved || error is CancellationError && index % 2 == 0, "\(error)")
           }
         }
       }

@@ -100,8 +100,7 @@ private final class Mutable {
     context.register((any Shelf).self, using: Board.init(reader:))
     let error = try #require(throws: UDILinkError.self) { try context.require((any Shelf).self) }
     #expect(error.chain.map(\.parameter) == [1, 3, nil])
-    let reader = String(reflecting: (any Reader).self)
-    let shelf = String(reflecting: (any Shelf).self)
+    let (reader, shelf) = ("UDITests.(private).Reader", "UDITests.(private).Shelf")
     let lines = error.description.split(separator: "\n")
     #expect(
       lines.first

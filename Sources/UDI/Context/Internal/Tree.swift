@@ -5,9 +5,10 @@
 /// **What each lock guards.**
 ///
 /// - The tree lock, `Tree.lock`, guards every change to any tree: to children, bindings, providers and the instances
-///   that providers keep (all of this is in `Node.treeLocked`). It also guards the lists of all places where an
-///   instance is bound, and of what each object has bound besides itself. And it guards the records of which thread
-///   makes which instance, and of which threads wait for it.
+///   that providers keep (all of this is in `Node.treeLocked`). It also guards three kinds of lists: all places where
+///   an instance is bound; what each object has bound besides itself; and, for each context, the bindings in others
+///   that end with it. Finally, it guards the records of which thread
+///   makes which instance, and which threads wait for it.
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and which set-up blocks are pending.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
@@ -17,7 +18,7 @@
 ///   process's reporter.
 ///
 /// A writer changes `Node.shared` while it holds the tree lock *and* the lock of that node, so holding either lock is
-/// enough to *read* it. There is one exception: the tree lock alone is enough to write if nobody else can reach the
+/// enough to *read* it. There is one exception: the tree lock alone is enough to write if no other code can reach the
 /// node. This is the case while its context is being made. It is also the case when its context is going away, if the
 /// context never had children from which a lookup could climb to it.
 ///
@@ -26,79 +27,80 @@
 /// each parent before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
 ///
 /// **Making.** Factories run while no lock is held. A thread may want an instance that another thread is making, or
-/// whose storage another thread is resetting. It first records, under the tree lock, what it is going to wait for. Then
-/// it waits at a `Gate`, with no lock held. It does not wait if threads would then wait for one another in a circle.
-/// Only the thread itself knows what it is making (`Resolution`).
+/// whose storage another thread is resetting. Such a thread first records, under the tree lock, what it is going to
+/// wait for. Then it waits at a `Gate`, with no lock held. It does not wait if threads would then wait for one another
+/// in a circle. Only the thread itself knows what it is making (`Resolution`).
 ///
 /// Asynchronous factories run in tasks. A task that wants an instance that another task is making joins the waiters of
-/// the `AsyncCreation`, under the tree lock, and records which asynchronous call it is part of. So a circle of calls
-/// that wait for one another is detected before a task begins to wait. Continuations are resumed, and tasks started and
-/// cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
+/// the `AsyncCreation`, under the tree lock, and records which asynchronous call it is part of. A circle of calls that
+/// wait for one another is therefore detected before a task begins to wait. Continuations are resumed, and tasks
+/// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of watchers and of gates are leaves: nothing is locked while one of them is held.
-/// No thread takes locks in another order, so there is no deadlock.
+/// No thread takes locks in a different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
-/// lookup that climbs sees each context as it is when the lookup gets there. So it can miss an instance that moves down
-/// past it. For example, the instance is first bound further down, where the lookup has already looked, and then
-/// withdrawn further up, before the lookup looks there.
+/// lookup that climbs sees each context as it is when the lookup gets there. It can therefore miss an instance that
+/// moves down past it. For example, the instance is first bound further down, where the lookup has already looked, and
+/// then withdrawn further up, before the lookup looks there.
 ///
 /// A change works its way up from the context where it happened. Each context shows the change as soon as its own slot
 /// is written. When the call that makes the change returns, all contexts show it. A move has three steps: the new
 /// parent and the contexts above it learn of the moved context; then its parent changes; then the old parent and the
-/// contexts above it forget the moved context. So at every moment, lookups from a context above both places find
+/// contexts above it forget the moved context. As a result, lookups from a context above both places always find
 /// everything that is bound in the moved subtree, and a lookup upwards from inside the subtree sees either the old
 /// parent or the new one.
 ///
 /// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which might bind, link or move
-/// contexts. Under a lock, this `deinit` would wait for ever, because its own thread holds the lock that it needs. So
-/// everything that a change drops goes into `Garbage`, which is emptied after the lock has been given back. The same
-/// goes for references that are loaded only to check whether an object is alive: when they are released, they might be
-/// the last ones. Nodes are not objects, so they need no such care; a context keeps its own node alive
+/// contexts. Under a lock, this `deinit` would wait for ever, because its own thread holds the lock that it needs.
+/// Everything that a change drops therefore goes into `Garbage`, which is emptied after the lock has been released. The
+/// same goes for references that are loaded only to check whether an object is alive: when they are released, they
+/// might be the last ones. Nodes are not objects, so they need no such care; a context keeps its own node alive
 /// (`UDIContext.withNode`).
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
 /// writer. Before a context's node is freed, every child's pointer to the node is cleared under that child's lock. If
-/// the context ever had a child, the node's own lock is then taken and given back once more, which waits for any lookup
-/// that had climbed to the node before. An object's weak references become nil before its attachment is released. A
-/// dead binding is withdrawn by whoever comes first: a lookup that finds it, or the attachment.
+/// the context ever had a child, the node's own lock is then taken and released once more, to wait for any lookup that
+/// has already climbed to the node. An object's weak references become nil before its attachment is released. A dead
+/// binding is withdrawn by whichever comes first: a lookup that finds it, or the attachment.
 enum Tree {
   // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
   // the checks, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
 
   static let lock = Lock()
 
-  /// Guarded by `lock`: where each instance is bound, in all contexts.
+  /// Where each instance is bound, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
-  /// Guarded by `lock`: how many times a provider has entered a context. `Provider.id` is made from it.
+  /// How many times a provider has entered a context. `Provider.id` is made from this number. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// Guarded by `lock`: how many instances have been numbered for closing. `Unclosed.sequence` is made from it.
+  /// How many instances have been numbered for closing. `Unclosed.sequence` is made from this number. Guarded by
+  /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
-  /// Guarded by `lock`: the watchers to notify and the tasks to resume after the current change, when the lock has been
-  /// given back.
+  /// The watchers to notify and the tasks to resume when the current change has ended and the lock has been released.
+  /// Guarded by `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
-  /// Guarded by `lock`: the kind of change that watchers are now notified of. One change can have parts of different
-  /// kinds.
+  /// The kind of change that watchers are now notified of. One change can have parts of different kinds. Guarded by
+  /// `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
 
-  /// Guarded by `lock`: how many overrides are in force.
+  /// How many overrides are in force. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
 
-  /// Guarded by `lock`: for each thread that is dismantling contexts, the children that the thread has yet to release;
-  /// see `Node.dismantle`.
+  /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
+  /// `Node.dismantle`. Guarded by `lock`.
   nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
 
-  /// Makes a change: runs `body` under the tree lock, gives back the lock, and then releases what `body` has dropped.
+  /// Makes a change: runs `body` under the tree lock, releases the lock, and then releases what `body` has dropped.
   @inline(__always)
   static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // This does not use `defer`, because the compiler sometimes turns its body into a separate function. Making an
-    // instance that is kept would then take 5 % more instructions.
+    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function. With
+    // such a function, making an instance that is kept would take 5 % more instructions.
     var garbage = Garbage()
     lock.lock()
     do {
@@ -111,7 +113,7 @@ enum Tree {
     }
   }
 
-  /// Ends a change: gives back the lock, and then releases what the change has dropped.
+  /// Ends a change: releases the lock, and then releases what the change has dropped.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
     if let notifications = unsafe notifications { handOver(notifications, &garbage) }
@@ -119,17 +121,17 @@ enum Tree {
     garbage.release()
   }
 
-  /// Arranges that a watcher is notified after the lock has been given back.
+  /// Arranges that a watcher is notified after the lock has been released.
   static func notify(_ watcher: Watcher) {
     var kind = unsafe changeKind
     if kind == .ignored { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
-    // to know only that a provider might keep another instance.
+    // to know only that a provider might keep a different instance.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
     ensureNotifications().watchers.append((watcher, kind))
   }
 
-  /// Arranges that a task is resumed after the lock has been given back.
+  /// Arranges that a task is resumed after the lock has been released.
   static func resume(_ task: CheckedContinuation<Void, Never>) { ensureNotifications().tasks.append(task) }
 
   private static func ensureNotifications() -> Notifications {
@@ -149,9 +151,9 @@ enum Tree {
   @inline(__always)
   static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
     let outer = unsafe changeKind
-    // Usually the kind stays the same, and is then not written, because writing would move the memory from one core's
-    // cache to another's. If the kind were always written, the benchmark "two threads, scopes of one context" would
-    // take 5 % longer.
+    // The kind usually stays the same. In that case it is not written, because a write would move the memory from one
+    // core's cache to another's. If the kind were always written, the benchmark "two threads, scopes of one context"
+    // would take 5 % longer.
     if outer == kind { return body() }
     unsafe changeKind = kind
     body()

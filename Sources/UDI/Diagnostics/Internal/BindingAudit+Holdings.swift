@@ -14,8 +14,8 @@ extension UDIContext {
     }
   }
 
-  /// The contexts below this one, the instances that its providers keep, its providers, and its set-up blocks. Do not
-  /// read this while holding a lock.
+  /// The contexts below this context, its providers, the instances that the providers keep, and its set-up blocks. Do
+  /// not read this while holding a lock.
   package var holdings: [Holding] {
     var holdings: [Holding] = change { node, _ in
       var holdings: [Holding] = []
@@ -34,7 +34,7 @@ extension UDIContext {
     let storages = change { _, _ in
       holdings.compactMap { holding in holding.provider.map { ($0, holding.object === $0 ? $0.storages : []) } }
     }
-    // A storage's `load` is user code, so it is called after the lock has been given back.
+    // A storage's `load` is user code, so it is called after the lock has been released.
     for (provider, storages) in storages {
       for case let kept? in storages.map({ $0.load() }) {
         holdings.append(Holding(object: kept.instance.object, provider: provider))

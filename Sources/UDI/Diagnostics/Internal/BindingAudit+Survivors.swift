@@ -11,7 +11,7 @@ extension BindingAudit {
   }
 
   /// Returns the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
-  /// inside another one, that one does not report them again.
+  /// inside another one, the outer audit does not report them again.
   ///
   /// - Parameter describe: Makes the result. It is given the subjects to report, and the other objects that the audit
   ///   knows, which may hold them. All these objects are alive during the call.
@@ -98,7 +98,7 @@ extension BindingAudit {
         }
       }
     }
-    // A storage's `load` is user code, so it is called after the lock has been given back.
+    // A storage's `load` is user code, so it is called after the lock has been released.
     for storage in storages {
       if let kept = storage.load() { contents.insert(kept.objectID) }
     }

@@ -4,10 +4,10 @@ import Synchronization
 /// out afterwards which of them have outlived it. `UDITesting` uses this to find leaks.
 ///
 /// An audit records objects that are bound, attached or owned by a context, and contexts that are made. In the tree
-/// that it watches, it records this for all tasks. In other trees, it records it only for the operation's task and the
-/// tasks that this one starts. An audit keeps none of these objects alive.
+/// that it watches, it records what all tasks do. In other trees, it records only what the operation's task and the
+/// tasks that it starts do. An audit keeps none of these objects alive.
 package final class BindingAudit: Sendable {
-  /// An object or a context, with everything that the audit knows about it.
+  /// An object or a context, and everything that the audit knows about it.
   package struct Subject {
     let id: ObjectIdentifier
     package let objectType: Any.Type
@@ -29,7 +29,7 @@ package final class BindingAudit: Sendable {
     package var providers: [Note] = []
     /// Whether the subject was in the tree before the operation began. Such a subject is never reported as a leak.
     var wasThereBefore = false
-    /// Whether an audit inside this one has reported the subject or was told to ignore it.
+    /// Whether an audit inside this one has reported or ignored the subject.
     var isSettled = false
 
     package func isInstance(of type: Any.Type) -> Bool { object.map { UDI.isInstance(type, $0) } ?? false }
@@ -53,18 +53,19 @@ package final class BindingAudit: Sendable {
     package var name: String? { key?.name?.description }
   }
 
-  /// Guarded by the tree lock: the subjects by their addresses.
+  /// The subjects by their addresses. Guarded by the tree lock.
   nonisolated(unsafe) var subjects: [ObjectIdentifier: Subject] = [:]
-  /// Guarded by the tree lock: the serial number of the next subject.
+  /// The serial number of the next subject. Guarded by the tree lock.
   private nonisolated(unsafe) var nextSerial = 0
-  /// Guarded by the tree lock: at this number of subjects, the dead ones are removed.
+  /// The number of subjects at which the dead ones are next removed. Guarded by the tree lock.
   private nonisolated(unsafe) var nextSweep = 64
-  /// Guarded by the tree lock: while the operation runs, the context that is watched, with all contexts below it.
+  /// While the operation runs, the node of the watched context. The contexts below it are watched, too. Guarded by the
+  /// tree lock.
   private nonisolated(unsafe) var root: Node?
   /// The watched context, if it existed before the audit. Set before the operation, and read after it.
   private(set) nonisolated(unsafe) var preparedRoot: UDIContext?
-  /// If the watched context was made for the audit, its identity. `rootHolder` is then an object that is alive as long
-  /// as any task holds the context. Both are set before the operation, and read after it.
+  /// If the watched context was made for the audit, its identity. In that case, `rootHolder` is an object that is alive
+  /// as long as any task holds the context. Both are set before the operation, and read after it.
   private(set) nonisolated(unsafe) var newRoot: ObjectIdentifier?
   private(set) nonisolated(unsafe) weak var rootHolder: AnyObject?
   /// The audit that this one runs inside, if any.
@@ -72,9 +73,9 @@ package final class BindingAudit: Sendable {
 
   /// The audit that the current task runs in.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// The number of running audits. While it is zero, this check is all that the library does for audits.
+  /// The number of running audits. While it is zero, checking it is all that the library does for audits.
   private static let count = Atomic<Int>(0)
-  /// Guarded by the tree lock: the running audits.
+  /// The running audits. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
   /// Decides whether a subject is ignored.
@@ -93,11 +94,12 @@ package final class BindingAudit: Sendable {
   /// Audits an operation.
   ///
   /// - Parameters:
-  ///   - root: The context to watch, with all contexts below it. The caller keeps it alive during the operation.
+  ///   - root: The context to watch, together with all contexts below it. The caller keeps it alive during the
+  ///     operation.
   ///   - holder: If the context was made for the audit, an object that is alive as long as any task holds the context.
-  ///     If the context outlives this object, it is reported. Nil if the context existed before: then everything that
-  ///     it already contains does not count, and everything that is in its tree or owned there at the end may outlive
-  ///     the operation.
+  ///     If the context outlives this object, it is reported. Nil if the context existed before. In that case,
+  ///     everything that it already contains does not count, and everything that is in its tree or owned there at the
+  ///     end may outlive the operation.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil,
@@ -181,7 +183,7 @@ extension BindingAudit {
       garbage.add(previous)
     }
     context.withNode { node in
-      // From now on, `node.context` returns the context. This is necessary if an object is bound in it next.
+      // From now on, `node.context` returns the context, which is necessary if an object is bound in the context next.
       node.remember(context)
       update(object, at: node, &garbage) { subject in
         subject.attachment = attachment
@@ -203,14 +205,14 @@ extension BindingAudit {
     for audit in unsafe all where audit.knows(context) { audit.update(context, &garbage) { $0.notePath(of: node) } }
   }
 
-  /// Updates the subject of an object, in each audit that has to record changes of the current task at the given node.
+  /// Updates an object's subject in every audit that records what the current task does at the given node.
   private static func update(
     _ object: AnyObject, at node: Node, _ garbage: inout Garbage, _ change: (inout Subject) -> Void
   ) {
     let own = ofTask
     for audit in unsafe all {
-      // Two audits may watch the same context at the same time, each for its own task. Then only the current task's
-      // audit records this change.
+      // Two audits may watch the same context at the same time, each for its own task. In that case, only the current
+      // task's audit records this change.
       let isBeside = unsafe own?.root == audit.root
       if own?.isPart(of: audit) ?? false || !isBeside && audit.watches(node) {
         audit.update(object, &garbage, change)
@@ -221,7 +223,7 @@ extension BindingAudit {
   /// Whether this audit is the given one or runs inside it.
   private func isPart(of other: BindingAudit) -> Bool { sequence(first: self, next: \.outer).contains { $0 === other } }
 
-  /// Whether a node is the watched one or is below it.
+  /// Whether the given node is the watched one or is below it.
   private func watches(_ node: Node) -> Bool {
     unsafe root.map { node.andAncestors.contains($0) } ?? false
   }
@@ -230,14 +232,14 @@ extension BindingAudit {
 // MARK: - What is known. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// Whether the audit has a subject for an object.
+  /// Whether the audit has a subject for the given object.
   ///
   /// The subject that is stored under the object's address belongs to this object or to a released one; in the latter
-  /// case, its weak reference is nil. Reading the reference retains the object for a moment. This is harmless, because
+  /// case, its weak reference is nil. Reading the reference retains the object for a moment, which is harmless, because
   /// the caller also holds the object.
   private func knows(_ object: AnyObject) -> Bool { unsafe subjects[ObjectIdentifier(object)]?.object != nil }
 
-  /// Updates the subject of an object, after making it if there is none.
+  /// Updates the subject of the given object, after making it if there is none.
   private func update(_ object: AnyObject, _ garbage: inout Garbage, _ change: (inout Subject) -> Void) {
     let id = ObjectIdentifier(object)
     if !knows(object) {
@@ -254,7 +256,7 @@ extension BindingAudit {
     update(object, &garbage) { $0.wasThereBefore = true }
   }
 
-  /// Records all objects that are bound or owned at a node or below it. Called before the operation begins.
+  /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
     for element in BreadthFirst(root) {
       element.node.treeLocked.bindings.forEachEntry { entry in
@@ -274,7 +276,7 @@ extension BindingAudit {
         discard(subject, &garbage)
         return false
       }
-      // This may have become the last reference to the object, so it must not be released under the lock.
+      // The reference may have become the last one to the object, so it must not be released under the lock.
       Schedule.reached(.loadedToLook)
       garbage.add(object, subject.reach)
       return true
@@ -288,8 +290,8 @@ extension BindingAudit {
     for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
 
-  /// Marks objects as settled, after an audit inside this one has reported them or was told to ignore them. Do not call
-  /// this while holding a lock.
+  /// Marks objects as settled, after an audit inside this one has reported or ignored them. Do not call this while
+  /// holding a lock.
   func settle(_ objects: [AnyObject]) {
     Tree.change { _ in
       for object in objects where knows(object) { unsafe subjects[ObjectIdentifier(object)]?.isSettled = true }
@@ -304,12 +306,12 @@ extension BindingAudit.Subject {
     reach = .anywhere
   }
 
-  /// Adds a note, unless one of the last few notes says the same. So an object that is bound again and again is
-  /// recorded only once.
+  /// Adds a note, unless one of the last few notes says the same. This keeps an object that is bound again and again
+  /// from being recorded each time.
   fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
     if wasThereBefore { return }
     let id = context.map { ObjectIdentifier($0) }
-    // `isContextAlive` reads a weak reference. This is safe here for the same reason as in `knows`.
+    // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
       id != nil && $0.contextID == id && $0.key === key && $0.isContextAlive
     }

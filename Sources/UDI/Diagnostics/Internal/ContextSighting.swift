@@ -14,7 +14,7 @@ struct ContextSighting {
   let bindings: [Sighting]
   /// The providers, in the order in which they were registered.
   let providers: [Sighting]
-  /// What became of bindings that have been removed, in the order in which they were removed.
+  /// The bindings that have been removed, in the order in which they were removed.
   let removed: [Removal]
 
   /// The record of a removed binding, and whether its object is alive.

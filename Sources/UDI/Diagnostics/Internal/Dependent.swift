@@ -1,6 +1,6 @@
 /// The object or provider that looks something up, for the record of who needs what.
 enum Dependent {
-  /// An object that looks up with one of its verbs or property wrappers.
+  /// An object that looks something up with one of its verbs or property wrappers.
   case object(UDIAttachment, Any.Type)
   /// A provider whose factory is running.
   case provider(Provider)
@@ -9,8 +9,8 @@ enum Dependent {
 extension UDIContext {
   /// Returns the object or provider that is looking something up in this context. Do not call this under a lock.
   ///
-  /// - Parameter asker: The object, if an object is known to look up.
-  /// - Returns: Nil if nobody is known to look up, or if recording is off.
+  /// - Parameter asker: The object that looks something up, if the caller knows of one.
+  /// - Returns: Nil if neither an object nor a factory is known to be looking something up, or if recording is off.
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
     guard UDIRecording.isOn else {
@@ -19,8 +19,8 @@ extension UDIContext {
       return nil
     }
     if let asker {
-      // The conformance may be isolated to an actor. This cast does not check that, and need not: the object is just
-      // looking up, so its conformance may be used here.
+      // The conformance may be isolated to an actor. This cast does not check whether it is, and need not: the object
+      // itself is performing the lookup, so its conformance may be used here.
       return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
     }
     PerThread.prepare()
@@ -49,8 +49,8 @@ extension Node {
 
   fileprivate func stopRecordingLookups() {
     guard shared.pendingSetUps.contains(.recorded) else { return }
-    // `isOn` is checked again under the node's lock, because recording may have been switched on since. Then another
-    // thread may have relied on the mark, in `UDIContext.recordLookups`.
+    // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
+    // another thread may have relied on the mark, in `UDIContext.recordLookups`.
     lock.withLock { if !UDIRecording.isOn { _ = shared.pendingSetUps.remove(.recorded) } }
   }
 }

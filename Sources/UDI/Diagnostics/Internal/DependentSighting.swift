@@ -38,35 +38,3 @@ struct DependentSighting {
   /// The description of the provider's name. User code makes this description.
   var name: String? { key?.name?.description }
 }
-
-/// The objects and providers that have looked up one dependency, as seen under the tree lock.
-struct DependentsOfOne {
-  /// The first dependents that looked the dependency up, in this order; at most `limit`.
-  private(set) var dependents: [DependentSighting] = []
-  private(set) var count = 0
-
-  /// The maximum number of dependents that are listed.
-  private static var limit: Int { 12 }
-
-  init() {}
-
-  /// - Parameters:
-  ///   - entry: The entry that a lookup finds now. If it is nil, all dependents count that found an entry under the key
-  ///     that is gone by now.
-  ///   - root: The root of the tree. If `entry` is nil, only dependents in this tree count.
-  init(on entry: Entry?, _ key: KeyIdentity, in root: Node, _ garbage: inout Garbage) {
-    let registered = entry?.registeredEntry
-    if let registered { garbage.add(registered) }
-    var known: Set<ObjectIdentifier> = []
-    for use in UDIRecording.uses(of: key.id) {
-      let found = use.entry
-      if let found { garbage.add(found) }
-      let isMeant = entry == nil ? found?.node == nil : found != nil && found === registered
-      guard isMeant, let dependent = DependentSighting(of: use, &garbage) else { continue }
-      if entry == nil, dependent.node?.root != root { continue }
-      guard known.insert(dependent.id).inserted else { continue }
-      count += 1
-      if dependents.count < Self.limit { dependents.append(dependent) }
-    }
-  }
-}

@@ -1,4 +1,4 @@
-/// Adds the description of a name to a new record. User code makes this description, so this happens when the change's
+/// Adds the description of a name to a new record. User code makes this description, so it is added when the change's
 /// garbage is released and no lock is held.
 final class LateDescription {
   private let name: UDIName

@@ -18,6 +18,14 @@ extension UDIContext {
   ) -> any Error {
     guard let failure = error as? ProviderFailure else { return error }
     if UDIObserver.mayExist { tellMiss(type, name, isRequired: true, error) }
+    return linkError(failure, type, name, reach, search)
+  }
+
+  /// Returns the error that explains a failure.
+  @inline(never)
+  func linkError(
+    _ failure: ProviderFailure, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> UDILinkError {
     let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency before the explanation was made.
     if case .found(let place) = explanation.cause {
@@ -26,8 +34,8 @@ extension UDIContext {
     return UDILinkError(explanation: explanation)
   }
 
-  /// Reports that a lookup with a verb that does not throw found a provider but got no instance from it. If nothing is
-  /// registered, or a factory has returned nil, this is not a misuse and is not reported.
+  /// Reports that a non-throwing lookup found a provider but got no instance from it. It is not a misuse if nothing is
+  /// registered or a factory returned nil; these cases are not reported.
   ///
   /// - Parameter asker: The object that called the verb, if an object did.
   @inline(never)
@@ -37,7 +45,7 @@ extension UDIContext {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // A watcher is notified when the instance has been made.
     case ProviderFailure.asynchronous where PerThread.resolution.read(\.isLooking): return
-    // `obtain` makes the instance, and looks up again.
+    // `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && PerThread.resolution.read(\.isObtaining): return
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
@@ -54,13 +62,13 @@ extension UDIContext {
 
 extension UDIAttachment {
   /// Returns the error to throw for a failed lookup of this attachment's object. If the object is attached to no
-  /// context, this may be the cause that the error gives.
+  /// context, the error may give that as the cause.
   @usableFromInline
   @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
-    // If the chain is longer, a factory has asked. Its lookup began in the factory's context, so the attachment is not
-    // the cause.
+    // If the chain is longer, it was a factory that asked. The factory's lookup began in the factory's context, so the
+    // attachment is not the cause.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
     return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)

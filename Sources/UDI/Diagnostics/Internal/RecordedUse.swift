@@ -1,9 +1,9 @@
 /// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
 struct RecordedUse {
-  /// The attachment and the class of the object that looked up; nil if a factory did.
+  /// The attachment and the class of the object that looked the dependency up; nil if a factory did.
   private(set) weak var attachment: UDIAttachment?
   let objectType: Any.Type?
-  /// The provider whose factory looked up; nil if an object did.
+  /// The provider whose factory looked the dependency up; nil if an object did.
   private(set) weak var provider: Provider?
   /// The type that was looked up.
   let type: TypeIdentity
@@ -46,19 +46,19 @@ extension UDIRecording {
     }
   }
 
-  /// Guarded by the tree lock: the records by their numbers. A later record has a higher number.
+  /// The records by their numbers. A later record has a higher number. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [Int: (id: UseID, use: RecordedUse)] = [:]
-  /// Guarded by the tree lock: the number of each record.
+  /// The number of each record. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbers: [UseID: Int] = [:]
-  /// Guarded by the tree lock: for the id of each key, the numbers of the records of lookups under that key.
+  /// For the id of each key, the numbers of the records of lookups under that key. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbersOfKeys: [UInt64: Set<Int>] = [:]
-  /// Guarded by the tree lock: the number of the latest record.
+  /// The number of the latest record. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
 
   /// All records, the oldest first.
   static var allUses: [RecordedUse] { unsafe uses.sorted { $0.key < $1.key }.map(\.value.use) }
 
-  /// The records of lookups under a key, the oldest first.
+  /// The records of lookups under the given key, the oldest first.
   static func uses(of key: UInt64) -> [RecordedUse] {
     unsafe (useNumbersOfKeys[key] ?? []).sorted().compactMap { unsafe uses[$0]?.use }
   }

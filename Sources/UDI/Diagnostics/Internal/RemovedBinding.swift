@@ -1,8 +1,9 @@
 /// The record of a binding that has been removed.
 struct RemovedBinding {
-  /// Why the binding was removed: its object had been released, or another `bind` replaced or withdrew the binding.
+  /// Why the binding was removed: its object had been released, another `bind` replaced or withdrew it, or it was
+  /// withdrawn when another context ended.
   let kind: UDIExplanation.Finding.Kind
-  /// The call that replaced or withdrew the binding; nil if its object had been released.
+  /// The call that replaced or withdrew the binding, if there was one.
   let endedBy: CallSite?
   /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
   /// was noticed at once, so this is the time of the release.
@@ -24,19 +25,19 @@ struct RemovedBinding {
 /// The records of the bindings, in all trees, that were removed most recently, because their objects had been released
 /// or because of another `bind`. Everything here is called under the tree lock.
 extension UDIRecording {
-  /// Guarded by the tree lock: the latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers
-  /// for each context and key.
+  /// The latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers for each context and key.
+  /// Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
-  /// Guarded by the tree lock: the number of the latest record. Numbers are never reused.
+  /// The number of the latest record. Numbers are never reused. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
 
-  /// The records under a key in one context, the latest first.
+  /// The records under the given key in the given context, the latest first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
     let numbers = node.treeLocked.extras?.removedBindings[key.id] ?? []
     return numbers.reversed().compactMap { unsafe records[$0] }
   }
 
-  /// All records of one context, the earliest first.
+  /// All records of the given context, the earliest first.
   static func allRecords(in node: Node) -> [RemovedBinding] {
     guard let numbers = node.treeLocked.extras?.removedBindings, !numbers.isEmpty else { return [] }
     return numbers.values.joined().sorted().compactMap { unsafe records[$0] }
@@ -44,23 +45,35 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Records that a binding is being removed from its context. This is recorded only if its object has been released,
-  /// or if another `bind` withdraws it.
-  ///
-  /// - Parameter site: The call of the other `bind`, if there is one.
+  /// Why a binding is removed while its object may still be alive.
+  enum Removal {
+    /// A call asked for it, such as `unbind`. Nothing is recorded.
+    case wanted
+    /// The instance was bound in another context, by this call.
+    case bind(CallSite)
+    /// The context that the object is attached to has ended.
+    case endOfContext
+  }
+
+  /// Records that a binding is being removed from its context, unless its object is alive and a call has asked for the
+  /// removal.
   @inline(never)
-  static func noteRemoval(of binding: Binding, withdrawnBy site: CallSite?, _ garbage: inout Garbage) {
+  static func noteRemoval(of binding: Binding, _ removal: Removal, _ garbage: inout Garbage) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
-    if let site { add(binding, object, .withdrawn, site, &garbage) }
+    switch removal {
+    case .wanted: break
+    case .bind(let site): add(binding, object, .withdrawn, site, &garbage)
+    case .endOfContext: add(binding, object, .withdrawn, nil, &garbage)
+    }
   }
 
   /// Updates the records when an instance is bound in a context, whether it replaces another binding or not.
   ///
-  /// This drops two kinds of earlier records under the same key: those whose objects have been released, because only
-  /// the new binding counts now, and those of the instance itself, which is bound again. Records of other live objects
-  /// are kept: if the new binding is removed later, they explain what became of these objects.
+  /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
+  /// only the new binding counts now, and those of the instance itself, which is bound again. Records of other live
+  /// objects are kept: if the new binding is removed later, they explain what became of these objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
@@ -73,7 +86,7 @@ extension UDIRecording {
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
-    // recorded either: the new instance may have got its address, and then cannot be told from it.
+    // recorded either: the new instance may have the old one's address, and could not be distinguished from it.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)

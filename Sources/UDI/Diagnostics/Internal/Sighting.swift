@@ -6,7 +6,7 @@ struct Sighting {
   let entry: ObjectIdentifier?
   let key: KeyIdentity
   let site: CallSite
-  /// Where the dependency may be used. This does not matter if the object has been released.
+  /// Where the dependency may be used. Does not matter if the object has been released.
   let reach: Reach
   /// The class of the object, or the type of the value.
   let instanceType: Any.Type?
@@ -16,8 +16,8 @@ struct Sighting {
   private(set) var provider: Provider?
   private(set) var failure: FactoryFailure?
   private(set) var lastDuration: Duration?
-  /// The time when the binding was found dead, replaced or withdrawn, if that was recorded. `endedBy` is the call that
-  /// replaced or withdrew the binding.
+  /// The time when the binding was replaced, withdrawn, or found to be dead, if that was recorded. `endedBy` is the
+  /// call that replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
   private(set) var endedBy: CallSite?
 
@@ -86,7 +86,8 @@ struct Sighting {
 
   var className: String? { instanceType.map { "\($0)" } }
 
-  /// Whether the object is of a type, or, if there is no object, whether the provider makes objects of that type.
+  /// Whether the object is an instance of the given type. If there is no object: whether the provider makes such
+  /// instances.
   func isKind(of type: Any.Type) -> Bool {
     if let object { return isInstance(type, object.object) }
     return provider.map { UDI.isKind($0.madeType, of: type) } ?? false

@@ -8,7 +8,7 @@ extension Survey {
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged,
       nearestOutside: outside.map { .init($0) }, equallyNear: equallyNear.map { .init($0) },
       equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory,
-      dependents: dependents.dependents.map { .init($0) }, dependentCount: dependents.count)
+      dependents: dependents.map { .init($0) }, dependentCount: dependentCount)
   }
 
   /// Finds out why the lookup finds something, or why it finds nothing.
@@ -40,9 +40,9 @@ extension Survey {
     return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
   }
 
-  /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually this is the one that
-  /// was removed last. But if its object has been released while the object of an earlier, replaced binding is still
-  /// alive, it is the earlier one: that object would be found if it had not been replaced.
+  /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was
+  /// removed last explains it. But if its object has been released, and the object of an earlier, replaced binding is
+  /// still alive, the earlier binding does: its object would be found if it had not been replaced.
   private func decisive(_ gone: [Sighting]) -> Sighting? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last
@@ -75,7 +75,7 @@ extension UDIExplanation.Place {
   fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.sighting)) }
 }
 
-/// Whether a value is an instance of a type that is known only at run time, or can be cast to that type.
+/// Whether the value is an instance of the given type, which is known only at run time, or can be cast to that type.
 private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
   func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
   return isInstance(type)

@@ -1,5 +1,6 @@
 /// The contexts that a lookup visits, and the entries that it comes across there. A survey is made under the tree lock.
-/// The cause is found later, without the lock, because that runs user code: names are described and objects are cast.
+/// The cause is found later, without the lock, because finding it runs user code: names are described and objects are
+/// cast.
 struct Survey {
   /// A sighting, and the path of the context where it was made.
   typealias Place = (path: [String], sighting: Sighting)
@@ -30,13 +31,15 @@ struct Survey {
   private(set) var scopePath: [String]?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Place] = []
-  /// The objects and providers that have looked up the dependency.
-  private(set) var dependents = DependentsOfOne()
+  /// The first objects and providers that have looked up the dependency, in this order.
+  private(set) var dependents: [DependentSighting] = []
+  /// The number of all objects and providers that have looked up the dependency.
+  private(set) var dependentCount = 0
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
-  /// The maximum number of contexts that are listed even if they have nothing relevant, in order to show the order of
-  /// the search. Also the maximum number of equally near places that are listed.
+  /// Contexts that have nothing relevant are listed, too, to show the order of the search, but only while fewer than
+  /// this are listed. Also the maximum number of equally near places that are listed.
   private static var shownInOrder: Int { 12 }
   /// The maximum number of contexts that are listed.
   private static var enough: Int { 100 }
@@ -44,6 +47,8 @@ struct Survey {
   private static var enoughCandidates: Int { 32 }
   /// The maximum number of records of removed bindings that are listed for one context.
   private static var enoughRecords: Int { 3 }
+  /// The maximum number of dependents that are listed.
+  private static var enoughDependents: Int { 12 }
 
   /// Makes a survey that visits no context.
   init(_ key: KeyIdentity, _ search: UDISearch) {
@@ -76,11 +81,25 @@ struct Survey {
   /// Releases the objects in the survey. Do not call this while holding a lock.
   mutating func release() { garbage.release() }
 
-  /// Adds the objects and providers that have looked up the dependency. Call this under the tree lock.
-  mutating func noteDependents(of key: KeyIdentity, from first: Node, _ garbage: inout Garbage) {
+  /// Adds the objects and providers that have looked up the dependency. If there is none now, these are all in this
+  /// tree that found one that is gone by now. Call this under the tree lock.
+  mutating func noteDependents(from first: Node, _ garbage: inout Garbage) {
     let entry = first.nearestEntry(key.id, search)?.object
     if let entry { garbage.add(entry) }
-    dependents = DependentsOfOne(on: entry, key, in: first.root, &garbage)
+    let registered = entry?.registeredEntry
+    if let registered { garbage.add(registered) }
+    let root = first.root
+    var known: Set<ObjectIdentifier> = []
+    for use in UDIRecording.uses(of: key.id) {
+      let found = use.entry
+      if let found { garbage.add(found) }
+      let isMeant = entry == nil ? found?.node == nil : found != nil && found === registered
+      guard isMeant, let dependent = DependentSighting(of: use, &garbage) else { continue }
+      if entry == nil, dependent.node?.root != root { continue }
+      guard known.insert(dependent.id).inserted else { continue }
+      dependentCount += 1
+      if dependents.count < Self.enoughDependents { dependents.append(dependent) }
+    }
   }
 
   /// Visits a node and all nodes below it, level by level. Stops at the end of the level on which the answer was found.
@@ -127,7 +146,7 @@ struct Survey {
     if equallyNear.count < Self.shownInOrder { equallyNear.append((node.fullPath, answering)) }
   }
 
-  /// The entries of a node under a key, whether their objects are alive or not.
+  /// The entries of the given node under the given key, whether their objects are alive or not.
   private mutating func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
     var found: [Sighting] = []
     if let substitute = node.override(key.id), let instance = substitute.instance {
@@ -163,8 +182,8 @@ struct Survey {
     }
   }
 
-  /// Returns the place that a lookup downwards finds. As a lookup does, this withdraws entries whose objects have been
-  /// released.
+  /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
+  /// been released.
   private mutating func nearestPlace(below first: Node) -> Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
@@ -172,7 +191,7 @@ struct Survey {
         return (node.fullPath, sighting)
       }
       entry.withdraw(&garbage)
-      // If `withdraw` has not removed the entry, give up, because this loop would never end.
+      // If `withdraw` has not removed the entry, give up, because otherwise this loop would never end.
       if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil

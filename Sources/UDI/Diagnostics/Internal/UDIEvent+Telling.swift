@@ -1,22 +1,30 @@
 /// Where the events come from. Do not call anything here under a lock.
 extension UDIContext {
-  /// Tells the observer that a lookup that began here has found nothing.
+  /// Notifies the observer that a lookup that began here has found nothing.
   @inline(never)
   func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool) {
-    UDIObserver.tell {
-      .missed(
-        UDIEvent.Missed(
-          typeName: TypeIdentity.of(type).text, name: name?.description, path: change { node, _ in node.fullPath },
-          isRequired: isRequired))
-    }
+    UDIEvent.Missed.tell(type, name, path: change { node, _ in node.fullPath }, isRequired: isRequired)
   }
 
-  /// Does the same for a lookup that an error has ended. If `obtain` is under way, and waits for what is missing, the
-  /// lookup is repeated, and has missed nothing yet.
+  /// Does the same for a lookup that ended with an error. Does nothing if `obtain` is under way and will make what is
+  /// missing, because the lookup is then repeated.
   @inline(never)
   func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: any Error) {
     if error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }
     tellMiss(type, name, isRequired: isRequired)
+  }
+}
+
+extension UDIEvent.Missed {
+  /// Tells the observer that a lookup has found nothing.
+  ///
+  /// - Parameter path: The path of the context where the lookup began.
+  static func tell(_ type: Any.Type, _ name: UDIName?, path: @autoclosure () -> [String], isRequired: Bool) {
+    UDIObserver.tell {
+      .missed(
+        UDIEvent.Missed(
+          typeName: TypeIdentity.of(type).text, name: name?.description, path: path(), isRequired: isRequired))
+    }
   }
 }
 

@@ -1,23 +1,24 @@
 /// A table of objects that represent users' values, one object for each value. The table holds the objects weakly, and
 /// an object removes itself from the table when it is released.
 ///
-/// Comparing values calls the user's `==`, which must not run under the lock. So the objects with the right hash are
-/// copied under the lock, and compared after it. If none of them represents the value, a new object is added. If
-/// another thread has added an object with the same hash in the meantime, the comparison is repeated first.
+/// Comparing values calls the user's `==`, which must not run under the lock. The objects with the right hash are
+/// therefore copied under the lock, and compared while it is not held. If none of them represents the value, a new
+/// object is added. If another thread has added an object with the same hash in the meantime, the comparison is
+/// repeated first.
 final class InternTable<Object: AnyObject>: @unchecked Sendable {
   // Unchecked: `lock` guards the entries.
   private let lock = Lock()
   /// The objects, grouped by the hashes of their values.
   private var entries: [Int: [InternedObject]] = [:]
 
-  /// Returns the object that represents a value, if there is one.
+  /// Returns the object that represents the given value, if there is one.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
   ///   - isSame: Returns whether an object represents the value. It may run user code.
   func find(_ hash: Int, where isSame: (Object) -> Bool) -> Object? { candidates(hash).first(where: isSame) }
 
-  /// Finds or makes the object that represents a value.
+  /// Finds or makes the object that represents the given value.
   ///
   /// - Parameters:
   ///   - hash: The hash of the value.
@@ -49,7 +50,7 @@ final class InternTable<Object: AnyObject>: @unchecked Sendable {
     }
   }
 
-  /// All objects with a hash that still exist. The caller must hold no lock when it releases them.
+  /// All objects with the given hash that still exist. The caller must hold no lock when it releases them.
   func candidates(_ hash: Int) -> [Object] { lock.withLock { live(hash) } }
 
   private func live(_ hash: Int) -> [Object] {

@@ -15,14 +15,14 @@ class KeyIdentity: @unchecked Sendable {
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name, or a reserved id. If this is the key of a type without a name, nil:
-  ///   the id is then this object's address without the lowest four bits.
+  /// - Parameter id: The id of a key with a name, or a reserved id. Nil for the key of a type without a name, whose id
+  ///   is this object's address without the lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
   }
 
-  /// Finds or makes the identity for `type` and `name`. This is too slow for the hot path.
+  /// Finds or makes the identity for `type` and `name`. Too slow for the hot path.
   static func of(_ type: TypeIdentity, _ name: UDIName?) -> KeyIdentity {
     guard let name else { return type }
     return NamedKey.of(type, name)
@@ -35,8 +35,8 @@ class KeyIdentity: @unchecked Sendable {
 
   final var name: UDIName? { namedKey?.read { $0.givenName } }
 
-  /// Whether this is certainly the key of the given type and name. This never calls the user's `==`, so it can be false
-  /// although the names are the same.
+  /// Whether this is certainly the key of the given type and name. The check never calls the user's `==`, so the result
+  /// can be false although the names are the same.
   @inline(__always)
   final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
     namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A key with a name. There is one object for each pair of type and name, which lives as long as somebody holds it.
+/// A key with a name. There is one object for each pair of type and name, which lives as long as something holds it.
 final class NamedKey: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants that are `Sendable`.
 
@@ -29,7 +29,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   @inline(__always)
   static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
 
-  /// Finds or makes the key of a type and a name.
+  /// Finds or makes the key of the given type and name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
     let hash = hashedID(type.id, name)
@@ -42,7 +42,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
     }
   }
 
-  /// Finds the key of a type and a name. If the result is nil, nothing is bound or registered under them in any
+  /// Finds the key of the given type and name. If the result is nil, nothing is bound or registered under them in any
   /// context.
   static func find(_ type: TypeIdentity, _ name: UDIName) -> NamedKey? {
     table.find(Int(truncatingIfNeeded: hashedID(type.id, name))) { $0.type === type && $0.name == name }

@@ -1,6 +1,6 @@
 /// Spreads an integer over the high bits of a word by multiplicative hashing with the golden ratio (Knuth, The Art of
 /// Computer Programming, volume 3, section 6.4). Use this only for integers such as addresses and counters, which
-/// nobody can choose with the aim that they collide.
+/// nobody can choose in order to make them collide.
 @inline(__always)
 func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
   value &* highBits(0x9E37_79B9_7F4A_7C15)

@@ -1,9 +1,35 @@
 /// Describes a key for messages: the type, and the name if there is one.
 package func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
-  name.map { "\(typeName) named \($0)" } ?? typeName
+  let type = describeType(typeName)
+  return name.map { "\(type) named \($0)" } ?? type
 }
 
-/// Describes types for messages, in the same way as `String(reflecting:)`.
+/// Describes a type for messages.
+func describeType(_ type: Any.Type) -> String { describeType(TypeIdentity.of(type).text) }
+
+/// Describes a type for messages: `Shop.Cart`, or `Shop.(private).Cart` if the type is private to a file or local to a
+/// function.
+///
+/// - Parameter typeName: The text that `String(reflecting:)` returns for the type. For a private or local type, it
+///   contains an address, which tells a reader nothing and differs in each process: `Shop.(unknown context at
+///   $55d06af61004).Cart`.
+package func describeType(_ typeName: String) -> String {
+  let parts = typeName.split(separator: "(", omittingEmptySubsequences: false)
+  return parts.dropFirst().reduce(into: String(parts[0])) { description, part in
+    guard part.hasPrefix("unknown context at $"), let end = part.firstIndex(of: ")") else {
+      description += "(\(part)"
+      return
+    }
+    // A local type is in several such contexts: its function, and the file if the function is private.
+    if description.hasSuffix("(private).") {
+      description += part[end...].dropFirst(2)
+    } else {
+      description += "(private\(part[end...])"
+    }
+  }
+}
+
+/// The types' names, as `String(reflecting:)` spells them.
 func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
 
 /// Describes a path for messages: the tags from the root down.

@@ -37,12 +37,12 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
     case unknown, object, plain
   }
 
-  /// - Parameter id: A reserved id, or nil to give the identity an id of its own.
+  /// - Parameter id: A reserved id, or nil to give the identity its own id.
   init(_ metatype: ObjectIdentifier, id: UInt64? = nil) {
     self.metatype = metatype
     super.init(id: id)
   }
 
-  /// Finds or makes the identity of a type.
+  /// Finds or makes the identity of the given type.
   static func of(_ type: Any.Type) -> TypeIdentity { TypeToken.of(type).identity.object }
 }

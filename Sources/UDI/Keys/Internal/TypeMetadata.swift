@@ -1,9 +1,9 @@
 /// Facts about a type, read from the runtime's description of the type (Type Metadata, in the Swift repository:
 /// docs/ABI/TypeMetadata.rst).
 ///
-/// This improves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Without it, the library would
-/// have to compute the text of each type, and would not know whether a type is class-bound before it sees the first
-/// value.
+/// Reading them there improves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Otherwise, the
+/// library would have to compute the text of each type, and would not know whether a type is class-bound before it sees
+/// the first value.
 struct TypeMetadata {
   private let kind: UInt
   /// For a protocol or a composition of protocols, its flags; nil for any other type.
@@ -33,9 +33,9 @@ struct TypeMetadata {
 
   /// Whether certainly no other type has the same text as this one.
   ///
-  /// The runtime makes one description for each set of protocols, and the text names all of them. So a composition that
-  /// consists only of protocols has a text of its own, as long as no protocol is linked into two images of the process.
-  /// This is not certain for a composition with a class: the class can be generic, and the text of a generic type does
-  /// not always distinguish all arguments (`TypeIdentity.metatype`).
+  /// The runtime makes one description for each set of protocols, and the text names all of them. A composition that
+  /// consists only of protocols therefore has a unique text, as long as no protocol is linked into two images of the
+  /// process. For a composition with a class, this is not certain: the class can be generic, and the text of a generic
+  /// type does not always distinguish all arguments (`TypeIdentity.metatype`).
   var hasTextOfItsOwn: Bool { protocolFlags.map { $0 & 1 << 30 == 0 } ?? false }
 }

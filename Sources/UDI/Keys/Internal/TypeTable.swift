@@ -6,8 +6,8 @@ import Synchronization
 /// A writer holds `lock`. It first stores the token in a bucket, and then publishes the bucket by storing the metatype
 /// with releasing order. A reader loads the metatype with acquiring order, so it sees the token as well. When a table
 /// has become too small, a copy of twice the size replaces it. The old table is never freed, because a reader might
-/// still use it; all old tables together are smaller than the current one. So a table's memory is always valid, which
-/// is why the type is marked safe.
+/// still use it; all old tables together are smaller than the current one. A table's memory is therefore always valid,
+/// which is why the type is marked safe.
 @safe
 struct TypeTable {
   /// A bucket is empty while its `metatype` is 0.
@@ -43,7 +43,7 @@ struct TypeTable {
 
   @inline(__always) private var mask: Int { (1 &<< Int(truncatingIfNeeded: UInt(UInt.bitWidth) &- shift)) &- 1 }
 
-  /// The bucket that contains a metatype or, if there is none, the empty bucket where it would be stored.
+  /// The bucket that contains the given metatype or, if there is none, the empty bucket where it would be stored.
   @inline(__always)
   private func bucket(_ metatype: UInt) -> (UnsafeMutablePointer<Bucket>, isTaken: Bool) {
     var index = Int(truncatingIfNeeded: scrambled(metatype) &>> shift)
@@ -81,16 +81,16 @@ extension TypeTable {
   private static let current = Atomic<UInt>(0)
 
   private static let lock = Lock()
-  /// Guarded by `lock`: the identities of types that might have the same text as others, by the hash of the text. If
-  /// several texts have the same hash, the second one is stored under the next integer, and so on.
+  /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
+  /// the same hash, the second one is stored under the next integer, and so on. Guarded by `lock`.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
-  /// Guarded by `lock`: how many buckets are taken.
+  /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
-  /// Guarded by `lock`: the tables that have been replaced. They are kept here, so that a leak checker does not report
-  /// them.
+  /// The tables that have been replaced. They are kept here, so that a leak checker does not report them. Guarded by
+  /// `lock`.
   private nonisolated(unsafe) static var replaced: [TypeTable] = []
 
-  /// The token of a type, if the type has been interned.
+  /// The token of the given type, if the type has been interned.
   @inline(__always)
   static func find(_ type: Any.Type) -> TypeToken? {
     let packed = current.load(ordering: .acquiring)
@@ -102,7 +102,7 @@ extension TypeTable {
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeToken {
     let metatype = ObjectIdentifier(type)
-    // Computing the text takes longer than everything else. So it is done only if necessary, and before the lock is
+    // Computing the text takes longer than everything else, so it is done only if necessary, and before the lock is
     // taken.
     let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
@@ -117,7 +117,7 @@ extension TypeTable {
     }
   }
 
-  /// Finds or makes the identity of a type that might have the same text as others. Call this under `lock`.
+  /// Finds or makes the identity of the given type, which might have the same text as others. Call this under `lock`.
   private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
     var hash = text.hashValue
     while let found = unsafe byHash[hash] {

@@ -1,5 +1,5 @@
-/// A type's identity, with some facts about the type. Getting a token takes two nanoseconds, except for a type that has
-/// not been seen before.
+/// A type's identity, together with some facts about the type. Getting a token takes two nanoseconds, except for a type
+/// that has not been seen before.
 @safe
 struct TypeToken {
   // Marked safe, because every token is made from an identity or from another token's word, and identities are never
@@ -28,7 +28,7 @@ struct TypeToken {
     word = address | facts
   }
 
-  /// The id of the type's key without a name.
+  /// The id of the key that has this type and no name.
   @inline(__always) var id: UInt64 { UInt64(word >> 4) }
 
   /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are

@@ -1,9 +1,9 @@
 /// A module that is installed in a context, or is being installed.
 ///
-/// `install` uses this to recognise a module that is installed already. Values are compared, and objects are released,
-/// only while no lock is held. A module that is not `Sendable` is never held. If it has stored properties, it is
-/// recognised only if it is a class instance; it is compared only on the main actor, where all modules of its type are
-/// installed.
+/// `install` uses this to recognise a module that is installed already. A class instance is recognised by identity,
+/// through a weak reference. A value that is `Sendable` and `Hashable` is stored and compared. Any other value is
+/// recognised only if its type has no stored properties. Values are compared, and objects are released, only while no
+/// lock is held. Modules that are not `Sendable` are installed and compared only on the main actor.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier
@@ -32,8 +32,8 @@ final class InstalledModule: @unchecked Sendable {
     }
   }
 
-  /// Whether a module of the same type, which the caller holds, is the same as this one. This is called under the tree
-  /// lock, so it does not compare values, whose `==` is user code.
+  /// Whether a module of the same type, which the caller holds, is the same as this one. Called under the tree lock, so
+  /// this method does not compare values, whose `==` is user code.
   fileprivate func isSame(as new: InstalledModule, _ garbage: inout Garbage) -> Bool {
     guard let instance else { return isAnyOfType && new.isAnyOfType }
     garbage.add(instance)
@@ -50,8 +50,8 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module, with two default lifetimes: the context's own, at the time when the thread's
-/// outermost `install` began; and the one that is now in force for the module.
+/// A thread that is installing a module, and two default lifetimes: the one that the context had when the thread's
+/// outermost `install` began, and the one that is now in force for the module.
 typealias Installation = (thread: Resolution, standard: UDILifetime?, lifetime: UDILifetime?)
 
 extension UDIContext {
@@ -63,7 +63,7 @@ extension UDIContext {
     let isClosed = change { node, garbage in
       let isEnding = node.treeLocked.state.isEnding
       if isEnding {
-        node.reportClosed("install", "\(TypeIdentity.of(type(of: module)).text)", CallSite("", 0), &garbage)
+        node.reportClosed("install", describeType(type(of: module)), CallSite("", 0), &garbage)
       }
       return isEnding
     }
@@ -82,15 +82,15 @@ extension UDIContext {
     }
   }
 
-  /// Records that this thread installs a module. If another thread is installing the same module, waits until it has
-  /// done so.
+  /// Records that this thread installs a module. If another thread is installing the same module, waits until the other
+  /// thread has finished.
   ///
   /// - Returns: False if the same module is installed already, or if this thread is already installing it.
   private func begin(_ new: InstalledModule, _ thread: Resolution) -> Bool {
     var compared: [InstalledModule] = []
     while true {
-      // This finds either the same module, or modules whose values must be compared with the new one's. If it finds
-      // neither, it records the new module.
+      // Looks for the same module, or else for modules whose values must be compared with the new one's. If there are
+      // none, records the new module.
       let (same, values) = change { node, garbage -> (InstalledModule?, [InstalledModule]) in
         let extras = node.treeLocked.ensureExtras()
         let others = extras.modules.filter { $0.type == new.type }

@@ -3,7 +3,7 @@ extension Node {
   /// Registers a provider. If another one is registered under the same key, removes it, and drops the instances that it
   /// keeps.
   ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     provider.enter(self)
     provider.isFromSetUp = isSetUpByThisThread
@@ -43,7 +43,7 @@ extension Node {
 
   /// Removes a provider, and drops the instances that it keeps.
   ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return [] }
     treeLocked.providers.remove(provider.keyID)
@@ -63,20 +63,20 @@ extension Node {
     return storages
   }
 
-  /// The provider that is registered under a key.
+  /// The provider that is registered under the given key.
   func provider(_ key: UInt64) -> Provider? {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
-  /// Makes the slot refer to an instance that a provider keeps. A binding takes precedence: if there is one, nothing
-  /// changes.
+  /// Makes the slot refer to the given instance, which a provider keeps. A binding takes precedence: if there is one,
+  /// nothing changes.
   func show(_ entry: InstanceEntry) {
     guard treeLocked.bindings.heldCount == 0 || heldBinding(entry.key) == nil else { return }
     setEntry(entry, forKey: entry.keyID)
   }
 
-  /// Makes the slot for a key refer to the provider, or to the instance that it keeps. A binding takes precedence: if
-  /// there is one, nothing changes.
+  /// Makes the slot for the given key refer to the provider, or to the instance that it keeps. A binding takes
+  /// precedence: if there is one, nothing changes.
   func showProvided(_ key: KeyIdentity) {
     guard heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id)
@@ -85,7 +85,7 @@ extension Node {
   /// Drops the instances that a context's providers keep, because the context is ending. The providers have already
   /// been taken out of the context.
   ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
     var storages: [DroppedStorage] = []
     providers.changeEach { element in
@@ -93,7 +93,7 @@ extension Node {
       // disappear.
       element.provider.node = nil
       element.provider.shown?.node = nil
-      // If nobody else holds the provider, its instance is released together with the provider. Putting both into the
+      // If nothing else holds the provider, its instance is released together with the provider. Putting both into the
       // garbage would make most contexts allocate memory for it, and the benchmark "the same by a scope: register 3,
       // make 3, link 2, end it" would take longer.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
@@ -103,7 +103,7 @@ extension Node {
     return storages
   }
 
-  /// Whether somebody besides the context holds a provider, for example through a `UDIRegistration`.
+  /// Whether anything besides the context holds a provider, for example through a `UDIRegistration`.
   var hasProvidersHeldElsewhere: Bool {
     var result = false
     treeLocked.providers.changeEach { result = result || !isKnownUniquelyReferenced(&$0.provider) }

@@ -1,8 +1,8 @@
 /// Makes a context answer with a given value under a key, whatever else the context has. For `UDITesting`.
 ///
 /// Other dependencies can be bound, registered and made under the key in the meantime. They are kept as usual, and
-/// lookups find them again when the override ends. If there are several overrides for a key, the one that began last
-/// counts. They may end in any order.
+/// lookups find them again when the override ends. If there are several overrides for a key, the one that began last is
+/// in force. They may end in any order.
 package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
@@ -57,21 +57,21 @@ final class Substitute: InstanceEntry, @unchecked Sendable {
 }
 
 extension Node {
-  /// The override in force for a key; nil if there is none. Call this under the tree lock.
+  /// The override in force for the given key; nil if there is none. Call this under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? treeLocked.extras?.overrides.last { $0.keyID == key } : nil
   }
 
-  /// The serial number of the context's binding or provider under a key; a new number if it has neither. Call this
-  /// under the tree lock.
+  /// The serial number of the context's binding or provider under the given key; a new number if it has neither. Call
+  /// this under the tree lock.
   fileprivate func ownSerial(_ key: KeyIdentity) -> UInt32 {
     if let present = heldBinding(key) ?? provider(key.id) { return present.serial }
     defer { treeLocked.nextSerial &+= 1 }
     return treeLocked.nextSerial
   }
 
-  /// Makes the slot for a key refer to the context's binding or, if there is none, to the provider or the instance that
-  /// it keeps. Call this under the tree lock.
+  /// Makes the slot for the given key refer to the context's binding or, if there is none, to the provider or the
+  /// instance that it keeps. Call this under the tree lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

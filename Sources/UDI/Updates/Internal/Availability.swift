@@ -30,11 +30,11 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
   private var number = 0
   private var hasEnded = false
   private var isCancelled = false
-  /// What came of the operation that began after the last change, if it has ended by itself.
+  /// The outcome of the operation that began after the last change, if the operation has ended by itself.
   private var outcome: Result<Output, any Error>?
   /// The continuation of `run`, while it waits.
   private var continuation: CheckedContinuation<Void, Never>?
-  /// Makes the operation from what was found; nil if something is not alive any more.
+  /// Makes the operation from what was found. Returns nil if something is no longer alive.
   private let makeOperation: @Sendable ([FoundDependency?]) -> Operation?
 
   init(_ count: Int, _ makeOperation: @escaping @Sendable ([FoundDependency?]) -> Operation?) {
@@ -46,7 +46,7 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
 
   /// Notes what a lookup has found.
   func set(_ index: Int, to dependency: FoundDependency?) {
-    // A value might be released here, which runs user code, so not under the lock.
+    // The old value must not be released while the lock is held, because releasing it might run user code.
     var dependency = dependency
     change {
       swap(&found[index], &dependency)
@@ -95,8 +95,8 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
     throw makeError()
   }
 
-  /// - Returns: What came of an operation that has ended by itself; nil if the task was cancelled, or if the context is
-  ///   closed or gone.
+  /// - Returns: The outcome of an operation that has ended by itself; nil if the task was cancelled, or if the context
+  ///   is closed or gone.
   nonisolated(nonsending) private func runAgainAndAgain() async -> Result<Output, any Error>? {
     var last = -1
     while true {
@@ -121,8 +121,8 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Waits for a change after the one with the given number, for the outcome of the operation, until the task is
-  /// cancelled, or until the context is closed or gone.
+  /// Waits until there is a change after the one with the given number, the operation has an outcome, the task is
+  /// cancelled, or the context is closed or gone.
   nonisolated(nonsending) private func wait(after number: Int) async {
     while lock.withLock({ mustWait(after: number) }) {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

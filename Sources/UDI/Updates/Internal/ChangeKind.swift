@@ -2,15 +2,15 @@
 ///
 /// A watcher's own lookup can change the tree. For example, a provider makes an instance, the instance binds itself,
 /// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
-/// lookup, the consumer would look up for ever, although nobody else changes anything. Therefore an entry that is added
-/// during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for whatever
-/// reason, watchers are notified only of `.keptOnly`. Entries that set-up blocks add, or that are added while a context
-/// makes an instance that it keeps, are not marked, because this happens only once.
+/// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
+/// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
+/// whatever reason, watchers are notified only of `.keptOnly`. Entries that set-up blocks add, or that are added while
+/// a context makes an instance that it keeps, are not marked, because they are added only once.
 enum ChangeKind {
-  /// A lookup might give another answer.
+  /// A lookup might give a different answer.
   case answer
-  /// A provider might keep another instance than before. The consumer then looks only at existing instances, and lets
-  /// no provider make one.
+  /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
+  /// lets no provider make one.
   case keptOnly
   /// A provider has released the instance that it kept. Watchers are not notified, because the provider makes another
   /// instance only when a lookup asks for one.

@@ -1,4 +1,4 @@
-/// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and looks up again after each change. All
+/// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and repeats the lookup after each change. All
 /// copies of an iterator use the same consumer.
 final class Consumer<Dependency> {
   private let watcher: Watcher
@@ -28,7 +28,7 @@ final class Consumer<Dependency> {
 
   /// Ends the waiting after some time; `next` then returns nil.
   ///
-  /// - Returns: The task that measures the time; nil if it is over at once.
+  /// - Returns: The task that measures the time; nil if the time is over at once.
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never>? {
     let watcher = watcher
     guard limit > .zero else {
@@ -41,13 +41,13 @@ final class Consumer<Dependency> {
     }
   }
 
-  /// Waits until a lookup gives another answer than the last one. The first call returns at once.
+  /// Waits until a lookup gives a different answer from the last one. The first call returns at once.
   ///
   /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, or if the
   ///   task is cancelled.
   nonisolated(nonsending) func next() async -> Dependency?? {
     while let change = await watcher.nextChange(), let context {
-      // After the change, the lookup may pass through other contexts, so the watcher is entered there. This happens
+      // After the change, the lookup may pass through other contexts, so the watcher is entered there. It is entered
       // before the lookup; otherwise, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
       let isKeptOnly = change == .keptOnly

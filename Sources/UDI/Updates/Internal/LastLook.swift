@@ -1,15 +1,15 @@
-/// The origin of the answer to a watcher's last lookup. If the next lookup finds a provider, this tells whether to ask
-/// the provider for an instance.
+/// The origin of the answer to a watcher's last lookup. If the next lookup finds a provider, the record tells whether
+/// to ask the provider for an instance.
 struct LastLook {
   /// The ids of the providers that may have made the answer, or of the provider that was asked and failed. Empty if the
   /// answer was bound by user code; nil if the lookup found nothing.
   private var providers: Range<UInt>?
-  /// The box that contained the answer, if a provider keeps a value. Each value has a box of its own.
+  /// The box that contained the answer, if a provider keeps a value. Each value has its own box.
   private weak var box: AnyObject?
 
   /// Whether even a lookup that makes no instance should ask this entry. It should ask a provider that is new to the
   /// watcher, unless the provider was registered during a watcher's lookup. It should also ask a box other than the
-  /// last one, because that box contains another value.
+  /// last one, because that box contains a different value.
   func isNew(_ entry: Entry) -> Bool {
     if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
     guard let provider = entry as? Provider, let providers else { return true }

@@ -21,21 +21,22 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers entered at this node that something has changed under a key at this node itself.
+  /// Notifies the watchers entered at this node that something has changed under the given key at this node itself.
   @inline(never)
   func notifyWatchers(of key: UInt64) {
     for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
     for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers whose lookup begins at this node that something has changed under a key below this node.
+  /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
+  /// node.
   @inline(never)
   func notifyWatchers(ofChangeBelowTo key: UInt64) {
     for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers that are entered at this node for a key, and those whose lookup begins above and might find
-  /// the dependency here.
+  /// Notifies the watchers that are entered at this node for the given key, and those whose lookup begins above and
+  /// might find the dependency here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: key) }
@@ -67,7 +68,7 @@ extension Node {
   }
 
   /// After this node has moved, notifies the watchers whose lookup begins above this node and reaches contexts with
-  /// pending set-up blocks on its way down. One of these blocks may now run before the lookup reaches its present
+  /// pending set-up blocks on its way down. One of these blocks may now run before the lookup reaches its current
   /// answer.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
@@ -105,11 +106,11 @@ extension Watchers {
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup gets as far as a given node because it finds nothing before. The watcher must be
-  /// entered at that node.
+  /// Whether the watcher's lookup gets as far as the given node, because it finds nothing before that node. The watcher
+  /// must be entered at that node.
   fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
 
-  /// Whether the watcher's lookup continues above a given node. The watcher must be entered at that node.
+  /// Whether the watcher's lookup continues above the given node. The watcher must be entered at that node.
   fileprivate func climbs(beyond node: Node) -> Bool {
     direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
   }
@@ -141,7 +142,7 @@ extension Watcher {
 }
 
 #if DEBUG
-  /// For tests: the state of the consumers whose lookups begin in a context.
+  /// For tests: the state of the consumers whose lookups begin in this context.
   extension UDIContext {
     /// Whether all consumers have seen every change and are waiting for the next one.
     package var consumersAreWaiting: Bool {

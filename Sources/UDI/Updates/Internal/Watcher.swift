@@ -1,8 +1,8 @@
-/// An object that is notified when a lookup might give another answer than before.
+/// An object that is notified when a lookup might give a different answer than before.
 ///
-/// A watcher learns only that something has changed; its consumer then looks up again. This has three advantages: a
-/// slow consumer costs no memory, nothing is looked up unless somebody waits, and a superfluous notification does no
-/// harm.
+/// A watcher learns only that something has changed; its consumer then repeats the lookup. This design has three
+/// advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
+/// notification does no harm.
 final class Watcher: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or by `lock`.
 
@@ -11,29 +11,29 @@ final class Watcher: @unchecked Sendable {
   /// The direction that the caller has given for the lookup; nil if none was given.
   let search: UDISearch?
 
-  /// Guarded by the tree lock: the nodes where the watcher is entered. Its lookup begins at the first of them.
+  /// The nodes where the watcher is entered. Its lookup begins at the first of them. Guarded by the tree lock.
   var nodes: [Node] = []
-  /// Guarded by the tree lock: the direction of the lookup, which is either `search` or the context's own search.
+  /// The direction of the lookup, which is either `search` or the context's own search. Guarded by the tree lock.
   var direction = UDISearch.lineage
-  /// Guarded by the tree lock: the thread that is running the watcher's lookup now; 0 if there is none.
+  /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
-  /// Guarded by the tree lock: whether the watcher is included in `count`.
+  /// Whether the watcher is included in `count`. Guarded by the tree lock.
   var isEntered = false
-  /// Guarded by the tree lock: the number of watchers that are entered at some node.
+  /// The number of watchers that are entered at some node. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   let lock = Lock()
-  /// Guarded by `lock`: the change that the consumer has not seen yet. A new watcher has such a change, so that the
-  /// consumer looks up at once.
+  /// The change that the consumer has not seen yet. A new watcher has such a change, so that the consumer performs a
+  /// lookup at once. Guarded by `lock`.
   private var change: ChangeKind? = .answer
-  /// Guarded by `lock`: whether the context is gone or closed.
+  /// Whether the context is gone or closed. Guarded by `lock`.
   private var hasEnded = false
-  /// Guarded by `lock`: whether the consumer has waited long enough.
+  /// Whether the consumer has waited long enough. Guarded by `lock`.
   private var isLate = false
-  /// Guarded by `lock`: the continuations of the waiting tasks, by their tickets. There can be several, because
-  /// iterators can be copied.
+  /// The continuations of the waiting tasks, by their tickets. There can be several, because iterators can be copied.
+  /// Guarded by `lock`.
   private(set) var waiting: [UInt: CheckedContinuation<Void, Never>] = [:]
-  /// Guarded by `lock`: the ticket that was given out last.
+  /// The ticket that was given out last. Guarded by `lock`.
   private var lastTicket: UInt = 0
 
   init(_ key: KeyIdentity, _ search: UDISearch?) {
@@ -56,7 +56,7 @@ extension Watcher {
       if hasEnded { return nil }
       if let change { return change }
       if isLate { return nil }
-      // The change has been taken on behalf of a copy of the iterator.
+      // Another copy of the iterator has taken the change. Wait for the next one.
     }
   }
 
@@ -68,8 +68,8 @@ extension Watcher {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mustWait = lock.withLock {
-          // A task is marked as cancelled before its cancellation handlers are called. So if this check does not see
-          // the mark yet, the handler runs later and finds the ticket.
+          // A task is marked as cancelled before its cancellation handlers are called. If this check does not see the
+          // mark yet, the handler will therefore run later and find the ticket.
           guard change == nil, !hasEnded, !isLate, !Task.isCancelled else { return false }
           waiting[ticket] = continuation
           return true

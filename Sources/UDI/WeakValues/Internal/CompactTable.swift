@@ -3,11 +3,11 @@ protocol CompactTableElement {
   associatedtype Key: Equatable
   var key: Key { get }
   /// Returns a hash that distributes the keys over all bits of a word, above all over the high ones. Small tables do
-  /// not call this.
+  /// not call this method.
   static func hash(_ key: Key) -> UInt
 }
 
-/// With this, a table can be a set of references that are not retained.
+/// With this conformance, a table can be a set of references that are not retained.
 extension Unretained: CompactTableElement {
   var key: Unretained { self }
   static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
@@ -73,8 +73,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// A reference to an element, through which the element can be read and changed. It is valid until the next insertion
   /// or removal.
   ///
-  /// Marked safe, although the compiler cannot check this: all code uses the reference at once, inside the call that
-  /// asked for it.
+  /// Marked safe, because all code uses the reference at once, inside the call that asked for it. The compiler cannot
+  /// check this rule.
   @safe
   struct ElementReference {
     fileprivate let pointer: UnsafeMutablePointer<Element>

@@ -7,11 +7,11 @@
 /// docs/ABI/TypeLayout.rst.) To make a value again, it is enough to write these words next to a new strong reference. A
 /// cast would look up the conformance each time, which takes two to four times as long as the whole lookup.
 ///
-/// This is sound for two reasons. The words were recorded from a live value of the same type with the same object. And
-/// all of them except the reference are constants of the object's dynamic type. If a value's dynamic type is a class,
-/// its static type is a class, or an existential with the reference in its first word. The exception is `any Error`,
-/// which uses a box. So the library compares the first word with the object's address. If they differ, or if the size
-/// is unexpected, the form is incomplete, and a cast is used.
+/// Writing the words is sound for two reasons. The words were recorded from a live value of the same type with the same
+/// object, and all of them except the reference are constants of the object's dynamic type. If a value's dynamic type
+/// is a class, its static type is a class, or an existential with the reference in its first word. The exception is
+/// `any Error`, which uses a box. The library therefore compares the first word with the object's address. If they
+/// differ, or if the size is unexpected, the form is incomplete, and a cast is used.
 @usableFromInline
 @safe
 struct StoredForm {
@@ -97,8 +97,8 @@ extension StoredForm {
     return examine(dependency, as: type)
   }
 
-  /// Does the same as `of(_:as:)` if the type's token is known. With another search for the token, the benchmark
-  /// "make a scope, bind 3, link 5, end it" would take 1 % longer.
+  /// Does the same as `of(_:as:)` if the type's token is known. With a second search for the token, the benchmark "make
+  /// a scope, bind 3, link 5, end it" would take 1 % longer.
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type, _ token: TypeToken) -> StoredForm? {
     guard token.holdsReferences else { return examine(dependency, as: type) }
@@ -113,7 +113,7 @@ extension StoredForm {
   /// Checks at run time whether a dependency is a class instance, and returns its form if it is.
   @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
-    // This does not use `as AnyObject`, which boxes values and so succeeds for all of them.
+    // The check does not use `as AnyObject`, which boxes values and so succeeds for all of them.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
     guard let object = object(in: dependency, of: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())

@@ -1,11 +1,11 @@
-/// A weak reference to an object, with the information that is needed to return the object as the type that it was
-/// stored under.
+/// A weak reference to an object, together with the information that is needed to return the object as the type that it
+/// was stored under.
 ///
 /// Entries are objects, so that an index can point at them. They are immutable, so that copies of a dictionary can
 /// share them, and any thread may read them.
 @usableFromInline
 class WeakEntry: @unchecked Sendable {
-  // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that this is allowed:
+  // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that the caller may use it:
   // contexts by the isolation of their verbs, and `WeakValueDictionary` by being `Sendable` only if its values are.
   weak let object: AnyObject?
   let form: StoredForm

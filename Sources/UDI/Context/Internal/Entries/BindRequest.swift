@@ -22,7 +22,7 @@ struct BindRequest: ~Copyable {
     @inlinable
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
-      // This is checked first, because unwrapping would make a slow copy even if there is no value.
+      // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
       return box(value)
     }
@@ -80,31 +80,30 @@ struct BindRequest: ~Copyable {
       if isInstance(type, object) { return }
       fatalError(
         """
-        \(site.fileID):\(site.line): the \(String(reflecting: Swift.type(of: object))) was bound or provided as \
-        \(String(reflecting: type)), but is not an instance of it.
+        \(site.fileID):\(site.line): the \(describeType(Swift.type(of: object))) was bound or provided as \
+        \(describeType(type)), but is not an instance of it.
         """)
     }
   }
 
   /// Stops the program because a value was bound: a value cannot be held weakly.
   static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
-    // This is not a precondition, because that has no message in release builds, and it would name this line instead of
-    // the caller's.
+    // A precondition would have no message in release builds, and would name this line instead of the caller's.
     fatalError(
       """
-      \(site.fileID):\(site.line): \(String(reflecting: value)) was bound as \(String(reflecting: type)), but it is a \
+      \(site.fileID):\(site.line): \(describeType(value)) was bound as \(describeType(type)), but it is a \
       value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For \
       a value, register a provider, which makes or keeps it.
       """)
   }
 
-  /// Tells the attachment of the bound object that the object is bound, so that the binding is withdrawn at the very
+  /// Lets the bound object's attachment know that the object is bound, so that the binding is withdrawn at the very
   /// moment the object is released. Otherwise the binding would be withdrawn only when it is used next.
   ///
-  /// If the object was ever attached, or has used a verb of its own, its attachment knows this already. For all other
-  /// objects, the attachment is told here, but only on the main actor: the conformance to `UDIObject` might be isolated
-  /// to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject` fails, the only
-  /// effect is that the binding is withdrawn later.
+  /// If the object was ever attached, or has used one of its own verbs, its attachment knows this already. For all
+  /// other objects, this function lets the attachment know, but only on the main actor. The conformance to `UDIObject`
+  /// might be isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject`
+  /// fails, the only effect is that the binding is withdrawn later.
   func tellAttachment() {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in

@@ -12,7 +12,8 @@ class Binding: Entry, @unchecked Sendable {
   }
 
   final let binder: Binder
-  /// Whether `multiBind` made the binding. Such a binding stays when its object is attached elsewhere.
+  /// Whether an object's `multiBind` made the binding. Such a binding is a `DetailedBinding`, and stays when that
+  /// object is attached elsewhere.
   final let isMulti: Bool
   /// The next newer binding of the same instance.
   final var previousOfInstance: Unretained<Binding>?
@@ -20,21 +21,28 @@ class Binding: Entry, @unchecked Sendable {
   final var nextOfInstance: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: nil, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .wanted, &garbage) }
     takeOut(&garbage)
   }
 
   /// Withdraws the binding because its instance has been bound in another context.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, withdrawnBy: other.site, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .bind(other.site), &garbage) }
+    takeOut(&garbage)
+  }
+
+  /// Withdraws the binding because the context that it ends with has ended.
+  @inline(never)
+  final func withdrawAtEndOfContext(_ garbage: inout Garbage) {
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .endOfContext, &garbage) }
     takeOut(&garbage)
   }
 
   init(_ request: borrowing BindRequest, binder: Binder) {
     let token = request.token
     self.binder = binder
-    isMulti = request.isMulti
+    isMulti = request.isMulti && binder != .context
     super.init(
       .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
       request.site)
@@ -43,7 +51,7 @@ class Binding: Entry, @unchecked Sendable {
 
 /// A binding with properties that most bindings do not need.
 final class DetailedBinding: Binding, @unchecked Sendable {
-  // Unchecked: this class adds only constants.
+  // Unchecked: mutable state is guarded by the tree lock.
 
   /// The attachment of the object whose verb made the binding; nil if the bound object itself or a context made it. The
   /// binding is withdrawn when this object is released, so the reference never dangles.
@@ -53,6 +61,9 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   let objectType: Any.Type?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
+  /// The node of the context with which the binding ends: the one that the object whose verb made the binding is
+  /// attached to. Nil if that is the context that the binding is in, or if there is none.
+  fileprivate var endsWith: Node?
 
   init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
@@ -68,7 +79,45 @@ extension Binding {
   /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if the bound object itself or a
   ///   context makes it.
   static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
-    maker == nil && request.metadata == nil && !UDIRecording.isOn
+    let isPlain = maker == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
+    return isPlain && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
+  }
+}
+
+// MARK: - Bindings that end with another context
+
+// An object whose context has ended finds nothing any more, so it is not to be found either. What is bound in that
+// context goes with the context. But `multiBind` also binds in other contexts, and those bindings have to be withdrawn.
+
+extension Binding {
+  /// Lets a binding that `multiBind` has made end with the given context as well as with the one that it is in, and no
+  /// longer with the one that this method was given before. Called under the tree lock.
+  ///
+  /// - Parameter other: The node of that context, which must not be ending; nil if there is none.
+  final func end(with other: Node?) {
+    guard let detailed = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
+    detailed.setEnd(other)
+  }
+}
+
+extension DetailedBinding {
+  fileprivate func setEnd(_ other: Node?) {
+    let other = other == node ? nil : other
+    if other == endsWith { return }
+    let me = Unretained(self)
+    endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
+    endsWith = other
+    other?.treeLocked.ensureExtras().bindingsElsewhere.insert(me)
+  }
+}
+
+extension Node {
+  /// Withdraws the bindings that end with this context. Called under the tree lock.
+  @inline(never)
+  func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
+    var all: [DetailedBinding] = []
+    treeLocked.extras?.bindingsElsewhere.forEach { all.append($0.object) }
+    for binding in all { binding.withdrawAtEndOfContext(&garbage) }
   }
 }

@@ -8,9 +8,9 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first.
   enum Kind: UInt8 {
-    /// A bound instance, which somebody else holds.
+    /// A bound instance, which something else holds.
     case binding
-    /// An instance that a provider made and that somebody else holds.
+    /// An instance that a provider made and that something else holds.
     case observed
     /// An instance that a provider made and that the context owns.
     case owned
@@ -87,11 +87,11 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// Returns the instance if a lookup cannot read it directly: makes it, or takes it out of its box.
   ///
-  /// - Returns: Nil if the entry has left its context in the meantime; the caller then looks up again.
+  /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
   func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
-  /// Whether the entry is a `Factory` of exactly this type without arguments. Such a factory can write its instance
-  /// directly to memory of the lookup.
+  /// Whether the entry is a `Factory` that makes exactly this type and takes no arguments. Such a factory can write its
+  /// instance straight into the lookup's memory.
   final func isFactory(of type: Any.Type) -> Bool {
     guard kind.rawValue >= Kind.provider.rawValue else { return false }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)

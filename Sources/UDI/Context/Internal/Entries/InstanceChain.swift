@@ -1,7 +1,7 @@
 /// The bindings of one instance in all contexts, as a linked list. The list is found by the instance's address.
 ///
-/// When an object is released, another one can get the same address. Then the list may still contain dead bindings of
-/// the first object. They do no harm, because any code that finds a dead binding withdraws it.
+/// When an object is released, another one can get the same address. In that case, the list may still contain dead
+/// bindings of the first object. They do no harm, because any code that finds a dead binding withdraws it.
 struct InstanceChain: CompactTableElement {
   /// The address of the instance. The binding contains it too, but if the table is large, the binding is usually not in
   /// the processor's cache.
@@ -9,12 +9,12 @@ struct InstanceChain: CompactTableElement {
   let first: Unretained<Binding>
   static func hash(_ key: UInt) -> UInt { scrambled(key) }
 
-  /// Calls `body` with each binding of the instance at an address. Called under the tree lock.
+  /// Calls `body` with each binding of the instance at the given address. Called under the tree lock.
   static func bindings(at address: UInt, _ body: (Binding) -> Void) {
     var next = unsafe Tree.instances.find(address)?.element.first
     while let current = next {
       // The next binding is read before `body` is called, because `body` might withdraw the current one. (The current
-      // one stays alive, because withdrawn bindings are in the garbage until the lock has been given back.)
+      // one stays alive, because withdrawn bindings are in the garbage until the lock has been released.)
       next = current.read { $0.nextOfInstance }
       current.read(body)
     }
@@ -40,24 +40,18 @@ extension Binding {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
-    tellMaker { $0.didBind($1) }
+    if binder == .other, let detailed = self as? DetailedBinding { detailed.maker?.read { $0.didBind(detailed) } }
     return hasOthers
-  }
-
-  /// If another object's verb has made the binding, calls `body` with that object's attachment.
-  fileprivate func tellMaker(_ body: (UDIAttachment, DetailedBinding) -> Void) {
-    guard binder == .other, let detailed = self as? DetailedBinding else { return }
-    detailed.maker?.read { body($0, detailed) }
   }
 }
 
 extension Unretained<Binding> {
-  // This is not a method of `Binding`, because a caller would retain the binding during the call. When a context ends,
-  // this would happen for each of its bindings: the benchmark "make a scope, bind 3, link 5, end it" would run 2 % more
-  // instructions, six of them atomic.
+  // `delist` is not a method of `Binding`, because a caller would retain the binding during the call. When a context
+  // ends, each of its bindings would be retained: the benchmark "make a scope, bind 3, link 5, end it" would run 2 %
+  // more instructions, six of them atomic.
 
-  /// Removes the binding from the list of its instance's bindings, and from that of the object that made it. Called
-  /// under the tree lock.
+  /// Removes the binding from the list of its instance's bindings, from that of the object that made it, and from that
+  /// of the context that it ends with. Called under the tree lock.
   func delist() {
     let (address, previous, next) = read { ($0.form.address, $0.previousOfInstance, $0.nextOfInstance) }
     if let previous {
@@ -72,6 +66,9 @@ extension Unretained<Binding> {
       binding.previousOfInstance = nil
       binding.nextOfInstance = nil
     }
-    if read({ $0.binder == .other }) { object.tellMaker { $0.didUnbind($1) } }
+    if read({ $0.binder == .other || $0.isMulti }), let detailed = object as? DetailedBinding {
+      detailed.maker?.read { $0.didUnbind(detailed) }
+      detailed.end(with: nil)
+    }
   }
 }

@@ -5,8 +5,8 @@ extension Node {
   /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
   ///   contexts.
   func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    // A `consuming` parameter cannot be both referred to and consumed later, because it is not copied implicitly. So it
-    // is moved into a constant first.
+    // A `consuming` parameter is not copied implicitly, so it cannot be both referred to and consumed later. It is
+    // therefore moved into a constant first.
     let binding = consume new
     guard treeLocked.state == .open else { return refuse(binding, "bind", &garbage) }
     if isSetUpByThisThread {
@@ -15,13 +15,13 @@ extension Node {
     }
     let reference = Unretained(binding)
     let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
-    // The dictionary takes over the reference to the binding, so that references need not be counted up and down.
+    // The dictionary takes over the reference to the binding, so that the reference count need not change.
     let replaced = treeLocked.bindings.update(
       consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
     reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
-      // Each `bind` checks only one entry. This is enough, because most objects withdraw their bindings when they are
-      // released, and lookups withdraw the dead bindings that they find.
+      // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
+      // are released, and lookups withdraw the dead bindings that they find.
       let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)

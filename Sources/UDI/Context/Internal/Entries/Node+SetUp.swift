@@ -3,21 +3,21 @@
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
-  /// Looks up, after running the set-up blocks of the contexts that the lookup reaches, and records the lookup. Do not
-  /// call this under a lock.
+  /// Runs the set-up blocks of the contexts that a lookup reaches, then performs the lookup and records it. Do not call
+  /// this under a lock.
   ///
   /// - Parameters:
   ///   - key: Returns the key's id, or nil if the key's name is not in use. It is called again after each set-up block,
   ///     because the block might be the first code to use the name.
-  ///   - dependent: Who looks up; nil to record nothing.
+  ///   - dependent: The object or provider that looks something up; nil to record nothing.
   @inline(never)
   func answerAfterSetUp(
     _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext, for dependent: Dependent?,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     if dependent == nil, let known = key() {
-      // Perhaps the only reason for this call is that lookups from here are recorded. But nobody is known to look up,
-      // so there is nothing to record.
+      // This method may have been called only because lookups from here are recorded. Without a dependent, there is
+      // nothing to record.
       let answer = unsafe attemptUnrecorded(known, form, search, into: memory)
       switch answer {
       case .nothing, .written, .object, .provided: return answer
@@ -28,13 +28,14 @@ extension Node {
       runPendingSetUps(context, search, key)
       guard let known = key() else { return .nothing }
       let answer = unsafe answerOrCleanUp(known, form, search, for: dependent, into: memory)
-      // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up.
+      // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up,
+      // so begin again.
       if case .dead = answer { continue }
       return answer
     }
   }
 
-  /// Looks up under the tree lock. If the entry is dead, withdraws it.
+  /// Performs a lookup under the tree lock. If the lookup finds a dead entry, withdraws it.
   private func answerOrCleanUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, for dependent: Dependent?,
     into memory: UnsafeMutableRawPointer
@@ -179,8 +180,8 @@ extension Node {
     return running.maker == PerThread.resolution
   }
 
-  /// Returns the entry that a new entry must leave in place, or nil if there is none. There can be one only while this
-  /// thread runs a set-up block of this context: such a block must not replace or hide a provider or a live binding
+  /// Returns the entry that a new entry must leave in place, or nil if there is none. There is one only while this
+  /// thread runs a set-up block of this context. Such a block must not replace or hide a provider or a live binding
   /// under the same key, unless a set-up block of this context registered it. Called under the tree lock.
   func leftBySetUp(_ new: Entry, _ garbage: inout Garbage) -> Entry? {
     guard isSetUpByThisThread else { return nil }

@@ -1,4 +1,4 @@
-/// Which set-up blocks have to run before a lookup. This always agrees with the slots for pending set-ups, so that a
+/// Which set-up blocks have to run before a lookup. The set always agrees with the slots for pending set-ups, so that a
 /// lookup can tell by a single load whether there are any.
 ///
 /// The same load tells whether lookups from here are recorded, so recording costs a lookup nothing while it is off.
@@ -19,8 +19,8 @@ struct PendingSetUps: OptionSet {
 /// A context's set-up blocks that have not run yet.
 ///
 /// While there are any, this entry is in the index, under reserved keys (`SetUp.Keys`), for the context's node and the
-/// nodes above. So the nearest pending set-up is found in the same way as the nearest dependency, and the entry moves
-/// with its context.
+/// nodes above. The nearest pending set-up is therefore found in the same way as the nearest dependency, and the entry
+/// moves with its context.
 final class SetUp: Entry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
   struct Block {
@@ -95,12 +95,7 @@ extension SetUp {
 extension Node {
   /// Discards those of this node's set-up blocks that have not begun to run. Called under the tree lock.
   func discardBlocks(of setUp: SetUp, _ garbage: inout Garbage) {
-    // The blocks are released with this object.
-    final class Discarded {
-      let blocks: [SetUp.Block]
-      init(_ blocks: [SetUp.Block]) { self.blocks = blocks }
-    }
-    garbage.add(Discarded(setUp.removeBlocks()))
+    garbage.add(ValueBox(setUp.removeBlocks()))
     updateIndex(of: setUp)
     guard setUp.running == nil else { return }
     treeLocked.extras?.setUp = nil
@@ -141,8 +136,8 @@ extension SetUp {
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // If the running block may run only on the main actor, nobody waits for it: lookups on other threads do without
-    // such blocks, and the main actor itself is busy with this one.
+    // If the running block may run only on the main actor, no other thread waits for it: lookups there do without such
+    // blocks, and the main actor itself is busy with this block.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 

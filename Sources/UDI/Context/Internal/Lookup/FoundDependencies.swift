@@ -13,7 +13,7 @@ final class FoundDependencies {
   /// the benchmark "linkAll of 1,000 spread over them, each" would take 17 % longer.
   @exclusivity(unchecked) private var rest: ContiguousArray<Found>
   let count: Int
-  /// Whether this has withdrawn a dead entry whose context has another entry for the same key.
+  /// Whether a dead entry was withdrawn whose context has another entry for the same key.
   let hasUncovered: Bool
   private let lookup: LookupForm
 
@@ -34,8 +34,8 @@ final class FoundDependencies {
   private static func find(
     _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
-    // This is checked before the object is loaded. A thread that may not use the object must not hold it either: if all
-    // other references went away in the meantime, that thread would release the object.
+    // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
+    // if all other references went away in the meantime, that thread would release the object.
     if entry.registered.isRefused(to: lookup.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:

@@ -5,14 +5,15 @@ enum LookupAnswer {
   case nothing
   /// The dependency is in the memory that the caller passed.
   case written
-  /// The object has been found, but it has to be cast to the requested type, because it was stored in the form of
-  /// another type.
+  /// The object has been found, but it has to be cast to the requested type, because it was stored in the form of a
+  /// different type.
   case object(AnyObject)
   /// The entry has been found. The caller asks it for the instance, with no lock held: the entry makes the instance,
   /// takes it out of its box, or refuses it to this lookup.
   case provided(Entry)
-  /// The entry that was found is dead, or might belong to another key. The caller looks up again, with no lock held.
+  /// The entry that was found is dead, or might belong to a different key. The caller repeats the lookup, with no lock
+  /// held.
   case dead
-  /// A set-up block has to run first. After that, the caller looks up again.
+  /// A set-up block has to run first. After that, the caller repeats the lookup.
   case setUpPending
 }

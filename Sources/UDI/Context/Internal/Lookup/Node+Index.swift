@@ -1,7 +1,7 @@
 /// Updates the slots when entries come and go. Everything here is called under the tree lock.
 extension Node {
-  /// Sets the entry with which this node itself answers lookups of a key, and updates the slots of this node and the
-  /// nodes above.
+  /// Sets the entry with which this node itself answers lookups of the given key, and updates the slots of this node
+  /// and the nodes above.
   ///
   /// - Parameters:
   ///   - entry: The entry, or nil if the node no longer has one.
@@ -9,7 +9,7 @@ extension Node {
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
   func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
-    // There are two branches, so that without an override no reference is counted.
+    // There are two branches, so that no reference is counted if there is no override.
     if hasOverrides, let substitute = override(key) {
       put(substitute, forKey: key, initialCapacity: initialCapacity)
     } else {
@@ -56,10 +56,10 @@ extension Node {
     return slot.element.state
   }
 
-  /// The state of the slot for a key.
+  /// The state of the slot for the given key.
   private func slotState(_ key: UInt64) -> Slot.State { shared.slots.find(key)?.element.state ?? .absent }
 
-  /// Updates this node's slot for a key after the rank or the answer of a child's slot has changed.
+  /// Updates this node's slot for the given key after the rank or the answer of a child's slot has changed.
   ///
   /// - Parameters:
   ///   - old: The child's previous rank; nil if it had no slot for the key.
@@ -95,8 +95,8 @@ extension Node {
     return change
   }
 
-  /// Updates the nodes above after this node's slot for a key has changed. Stops at the first node whose own slot stays
-  /// as it was.
+  /// Updates the nodes above after this node's slot for the given key has changed. Stops at the first node whose own
+  /// slot stays as it was.
   private func propagate(_ key: UInt64, _ change: SlotChange) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {

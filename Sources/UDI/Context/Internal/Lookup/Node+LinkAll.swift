@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Node {
-  /// All live dependencies of a type, in search order; those of one context in the order of registration.
+  /// All live dependencies of the given type, in search order; those of one context in the order of registration.
   ///
   /// - Parameters:
   ///   - type: The type that they are registered under.
@@ -23,30 +23,30 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
-        // A provider has taken the place of a dead entry. The provider might have another position in the order, so
+        // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
         // everything is collected again.
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // The withdrawn entries might have held the key, too. Then this is the last reference to the key, which must not
-      // be released under the lock.
+      // The withdrawn entries might have held the key, too. If they did, this reference to the key is now the last one,
+      // and must not be released under the lock.
       garbage.add(key)
       return found
     }
   }
 
-  /// The ids of all keys of a type that a search from here can find. Called under the tree lock.
+  /// The ids of all keys of the given type that a search from here can find. Called under the tree lock.
   private func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
     guard type.namedKeys.load(ordering: .relaxed) > 0 else { return [type.id] }
     return Array(Set(keys(of: type, search).map(\.id)).union([type.id]))
   }
 
-  /// All keys of a type that a search from here can find. Called under the tree lock.
+  /// All keys of the given type that a search from here can find. Called under the tree lock.
   func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // A node that is visited alone counts only with its own keys. Its slots also contain the keys of the nodes below.
+      // If a node is visited alone, only its own keys count, but its slots also contain the keys of the nodes below.
       $0.forEachOwnKey(add)
     }
     return keys
@@ -64,7 +64,7 @@ extension Node {
 // MARK: - Without making anything
 
 extension Node {
-  /// The live bindings and the providers of a type, in search order. Do not call this under a lock.
+  /// The live bindings and the providers of the given type, in search order. Do not call this under a lock.
   func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
       let search = direction(of: search)
@@ -114,7 +114,7 @@ extension Node {
     found.sortByRegistration(from: first)
   }
 
-  /// The entries of this node and of all nodes below it, level by level. This visits only nodes that lead to entries.
+  /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
   private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
     /// An item of work on one level.
     enum Step {
@@ -171,7 +171,7 @@ extension ContiguousArray<Unretained<Entry>> {
 extension ContiguousArray<Node> {
   /// Sorts children of one node by the order in which they were added. (Slots list them by distance.)
   fileprivate mutating func sortBySequence() {
-    // Usually there are few children, which are almost in order. Then an insertion sort is faster.
+    // Usually there are few children, and they are almost in order, so an insertion sort is faster.
     guard count > 16 else {
       for index in indices.dropFirst() {
         let node = self[index]

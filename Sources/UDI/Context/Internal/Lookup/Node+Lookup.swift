@@ -31,9 +31,9 @@ extension Node {
 
   /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
   ///
-  /// This method finds the name by its hash. Then it compares the two names only if this needs no user code, that is,
-  /// if both are strings or copies of the same name. So one lock is enough, which makes the benchmarks "link by name"
-  /// and "link by a key" faster: the latter takes 427 instructions instead of 915.
+  /// This method finds the name by its hash, and then compares the two names only if the comparison needs no user code,
+  /// that is, if both are strings or copies of the same name. One lock is therefore enough, which makes the benchmarks
+  /// "link by name" and "link by a key" faster: the latter takes 427 instructions instead of 915.
   ///
   /// - Returns: `dead` also if names have to be compared with the user's `==`. The caller does that with no lock held.
   @inline(__always)
@@ -41,8 +41,8 @@ extension Node {
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // If names have collided, this name's id might differ from its hash. This is checked after the lookup, which has
-    // taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
+    // If names have collided, this name's id might differ from its hash. Collisions are checked for after the lookup,
+    // which has taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
     if case .nothing = answer, NamedKey.haveCollided { return .dead }
     return answer
   }
@@ -64,12 +64,13 @@ extension Node {
     return unsafe answerCleaningUp(key.id, form, search, into: memory)
   }
 
-  /// Looks up without changing anything and without calling user code, so it may run under an attachment's lock.
+  /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
+  /// lock.
   ///
-  /// This goes up through the contexts by itself instead of calling `visit`, which needs the tree lock. It need not go
-  /// down, because a node's slot also answers for all nodes below.
+  /// This method climbs by itself instead of calling `visit`, which needs the tree lock. It need not go down, because a
+  /// node's slot also answers for all nodes below.
   ///
-  /// - Returns: `dead` also if the entry that was found might belong to another key with the same id.
+  /// - Returns: `dead` also if the entry that was found might belong to a different key with the same id.
   @inline(__always)
   func attempt(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -79,7 +80,7 @@ extension Node {
       lock.unlock()
       return .setUpPending
     }
-    // Every search begins with the context itself. So the direction matters only if the context itself has no entry.
+    // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
     guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
@@ -89,9 +90,9 @@ extension Node {
     return answer
   }
 
-  /// Does the same as `attempt`, also if lookups from here are recorded.
+  /// Does the same as `attempt`, even if lookups from here are recorded.
   ///
-  /// A function of its own: if `attempt` had a parameter for this, "object.require" would take three more instructions.
+  /// If `attempt` had a parameter for this case, the benchmark "object.require" would take three more instructions.
   @inline(never)
   func attemptUnrecorded(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -110,7 +111,7 @@ extension Node {
     return answer
   }
 
-  /// Looks up in the contexts above. The caller has locked this node; this method unlocks it.
+  /// Continues the lookup in the contexts above. The caller has locked this node; this method unlocks it.
   @inline(never)
   private func attemptAbove(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -144,7 +145,7 @@ extension Node {
     lock.unlock()
   }
 
-  /// Withdraws the dead entry that was found and looks up again, until the lookup finds a live dependency or nothing.
+  /// Withdraws the dead entry that was found and repeats the lookup, until it finds a live dependency or nothing.
   /// Without the dead entry, the lookup might reach a context whose set-up blocks have to run first.
   @inline(never)
   func answerCleaningUp(
@@ -167,7 +168,7 @@ extension Node {
 }
 
 extension Entry {
-  /// Answers with the dependency as the requested type; `dead` if the entry might belong to another key.
+  /// Answers with the dependency as the requested type; `dead` if the entry might belong to a different key.
   @inline(__always)
   fileprivate func answer(
     _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
@@ -188,8 +189,8 @@ extension Entry {
   /// Answers for an entry with a weakly held object that has to be cast for this lookup.
   @inline(never)
   private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
-    // This is checked before the object is loaded. A thread that may not use the object must not hold it either: if all
-    // other references went away in the meantime, that thread would release the object.
+    // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
+    // if all other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .dead
   }

@@ -39,7 +39,7 @@ enum RankedChildren {
 
   /// Adds a child.
   ///
-  /// - Parameter rankOf: Returns a child's present rank. Called only if there is exactly one other child.
+  /// - Parameter rankOf: Returns a child's current rank. Called only if there is exactly one other child.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
     let new = (rank: rank, node: child)
     switch self {
@@ -122,7 +122,7 @@ struct RankedBlocks {
   }
 
   mutating func insert(_ child: RankedChild) {
-    // The child belongs into the last block whose first rank is greater than the child's, or else into the first block.
+    // The child belongs in the last block whose first rank is greater than the child's, or else into the first block.
     let index = max(0, blocks.partition { $0[0].rank > child.rank } - 1)
     let offset = blocks[index].partition { $0.rank > child.rank }
     blocks[index].insert(child, at: offset)

@@ -2,28 +2,29 @@
 /// for the key.
 ///
 /// The slots of all nodes together are the index, which answers lookups without a traversal. The following invariants
-/// hold between calls. In them, "below" excludes scopes: nodes in a scope are below the scope's node and other nodes of
-/// the scope, but not below the nodes above the scope.
+/// hold between calls. Here, "below" stops at scopes: a scope's node and everything under it do not count as below the
+/// nodes above the scope.
 ///
-/// 1. A node has a slot for a key exactly if the node, or a node below it, has an entry for the key.
+/// 1. A node has a slot for a key if and only if the node, or a node below it, has an entry for the key.
 /// 2. If the node itself has an entry, `state.best` is this entry, and `state.depth` is 0. Otherwise `state.best` is
 ///    that of the first of `children`, and `state.depth` is one more than that child's.
-/// 3. An entry is released only after no slot refers to it any more.
-/// 4. `children` are exactly those children of the node that have a slot for the key, in the order of their present
+/// 3. An entry is released only when no slot refers to it any longer.
+/// 4. `children` are exactly those children of the node that have a slot for the key, in the order of their current
 ///    ranks.
-/// 5. `state.isSingle` is true exactly if, of this node and the nodes below, only one has an entry for the key. That
-///    entry is `state.best`.
+/// 5. `state.isSingle` is true if and only if exactly one of this node and the nodes below has an entry for the key.
+///    That entry is `state.best`.
 ///
 /// A lookup downwards takes the nearest level first and, within a level, the branch that was added first. This is also
-/// the order of ranks, which consist of depth and sequence number. So the first child always leads to the answer.
+/// the order of ranks, which consist of depth and sequence number. Therefore, the first child always leads to the
+/// answer.
 struct Slot: CompactTableElement {
   let key: UInt64
   var children: RankedChildren
   var state: State
 
   /// The answer to a lookup that begins at the node, or `absent` if the node has no slot. If any part of it changes,
-  /// the slots above are updated. It would not be enough to update them when the depth changes: a slot above could then
-  /// keep a `best` that has been freed.
+  /// the slots above are updated. It would not be enough to update them only when the depth changes: a slot above could
+  /// then keep a `best` that has been freed.
   struct State: Equatable {
     // Two words without optionals, so that a change is passed in registers. Otherwise, the benchmark "bind a fresh key
     // at depth 4" would take 4 % longer.
@@ -44,7 +45,7 @@ struct Slot: CompactTableElement {
     var isAbsent: Bool { address == 0 }
 
     /// The entry that a lookup from here finds, dead or alive. Use this only if there is a slot, and only under a lock
-    /// that guards the slot: then the entry exists as long as the lock is held.
+    /// that guards the slot, so that the entry exists as long as the lock is held.
     @inline(__always)
     var best: Unretained<Entry> { unsafe Unretained(address: address) }
 

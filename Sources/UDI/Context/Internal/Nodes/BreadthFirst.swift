@@ -20,7 +20,7 @@ struct BreadthFirst: Sequence, IteratorProtocol {
 
   /// - Parameters:
   ///   - entersScopes: Whether to visit scopes below the first node. (Lookups from the first node do not.)
-  ///   - omitted: A node to skip, with everything below it.
+  ///   - omitted: A node to skip, together with everything below it.
   ///   - limit: The largest number of nodes to visit.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
     self.start = start

@@ -1,4 +1,4 @@
-/// The objects that a change has dropped. They must not be released before the lock has been given back.
+/// The objects that a change has dropped. They must not be released while the lock is held.
 struct Garbage {
   // Most changes drop at most one object, which needs no array. Without this property, the benchmark "bind a fresh key
   // at depth 4" would take 7 % longer.
@@ -26,7 +26,7 @@ struct Garbage {
     mainActorObjects?.append(object)
   }
 
-  // This is always inlined, because the compiler can then see that most changes drop nothing. Otherwise the benchmark
+  // This method is always inlined, so that the compiler can see that most changes drop nothing. Otherwise the benchmark
   // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
   @inline(__always)
   mutating func release() {

@@ -31,11 +31,11 @@ extension Node {
     }
   }
 
-  /// Makes `child`, with everything below it, the last child of this node, wherever it was before.
+  /// Makes `child` the last child of this node, wherever it was before. Everything below the child moves with it.
   ///
   /// - Parameters:
   ///   - childContext: The child's context.
-  ///   - isNew: Whether nobody else can reach the child yet.
+  ///   - isNew: Whether no other code can reach the child yet.
   ///   - context: This node's context.
   func adopt(
     _ child: Node, _ childContext: UDIContext, isNew: Bool = false, context: UDIContext
@@ -48,7 +48,7 @@ extension Node {
     }
     if treeLocked.state != .open || child.treeLocked.state != .open { try inheritState(to: child) }
     remember(context)
-    // From now on, lookups can find dependencies below this node. For this they need the thread key: see
+    // From now on, lookups can find dependencies below this node. Such lookups need the thread key: see
     // `isHandedToFactoryUnchecked`.
     if !hasHadChildren { PerThread.prepare() }
 
@@ -76,7 +76,7 @@ extension Node {
     // The child is announced to the new parent before it is removed from the old one; otherwise a lookup could miss it
     // in between. Either announcement can climb as far as the other parent. The first one might reach the old parent,
     // which still lists the child by its old sequence number. The second one might reach the new parent, which lists
-    // the child by its new number. So the child gets its new number between the two announcements.
+    // the child by its new number. That is why the child gets its new number between the two announcements.
     child.announce(to: self, from: nil, to: newSequence)
     let leaving = child.treeLocked.sequence
     old?.unlink(child)
@@ -110,7 +110,7 @@ extension Node {
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
-    // larger tables are of another kind.
+    // larger tables are of a different kind.
     var keys = child.shared.slots.count
     if child.shared.pendingSetUps.hasBlocks { keys -= child.setUpSlotCount }
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8

@@ -1,5 +1,5 @@
-/// How a context refuses to be changed once it is being closed. Everything here is called under the tree lock. Reports
-/// are made after the lock has been given back.
+/// How a context rejects changes once it is being closed. Everything here is called under the tree lock. Reports are
+/// made after the lock has been released.
 extension Node {
   /// Drops an entry that cannot be added, because the context is being closed, is closed, or is inert. Reports this,
   /// except for an inert context.

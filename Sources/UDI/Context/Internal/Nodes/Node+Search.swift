@@ -31,8 +31,8 @@ extension Node {
   /// This node, and the nodes above it.
   var andAncestors: Ancestors { Ancestors(self) }
 
-  /// The nodes above from which lookups see this one: up to and including the first scope. Changes are passed up along
-  /// this path.
+  /// Those nodes above this node from which lookups see it: up to and including the first scope. Changes are passed up
+  /// along this path.
   var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
 
   /// The root of the tree.

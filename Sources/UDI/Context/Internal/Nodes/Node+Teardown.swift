@@ -3,8 +3,8 @@ extension Node {
   /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
   ///
   /// Releasing a child can end the child's context too, and so on down a chain of any length, which could exhaust the
-  /// stack. So a teardown that begins inside another one on the same thread does not release its children. It hands
-  /// them over to the outermost one, which releases them one after the other.
+  /// stack. To prevent this, a teardown that begins inside another one on the same thread does not release its
+  /// children. It hands them over to the outermost one, which releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -14,11 +14,11 @@ extension Node {
       takeContent(&bindings, &providers, &garbage)
       if hasChildren { isOutermost = handOver(orphanChildren()) }
       if hasHadChildren {
-        // This waits for lookups that climbed here from a child before that child lost its parent.
+        // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
         lock.withLock { shared.slots = CompactTable() }
       }
-      // If the context never had children, no lookup can get here any more, because nobody holds the context. Then the
-      // slots can be released by `free`, without a lock.
+      // If the context never had children, no lookup can still get here, because nothing holds the context. In that
+      // case, `free` releases the slots without a lock.
       if !providers.isEmpty { storages = drop(&providers, &garbage) }
     }
     bindings.releaseEntries()
@@ -28,8 +28,8 @@ extension Node {
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
-  /// Ends a context that might still be held: removes it from its parent, removes everything that it contains, and
-  /// separates its children from it. Do not call this under a lock.
+  /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
+  /// it. Do not call this under a lock.
   ///
   /// - Parameter condition: Whether to end the context now. Called under the tree lock.
   /// - Returns: Whether the context has ended, now or before.
@@ -83,6 +83,7 @@ extension Node {
     }
     extras.setUp = nil
     if treeLocked.isWatched { endWatching() }
+    if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
     if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
   }
 

@@ -1,21 +1,21 @@
-/// A context's place in the tree, with everything that lookups read. A node is a handle to memory that its context
+/// A context's place in the tree, including everything that lookups read. A node is a handle to memory that its context
 /// owns.
 ///
 /// A node is not an object, because counting references to it would be most of the work of a lookup. Nor can contexts
 /// themselves serve as nodes: a lookup would have to retain and release a context under a lock, and that release could
 /// be the last one.
 ///
-/// A node's memory is valid as long as anybody can refer to it: the context frees it only after every reference to it
-/// has been cleared, under the lock that guards this reference (see `Tree.swift`). So a thread that holds the lock that
-/// guards a reference to a node can use the node until it gives back the lock. All code follows this rule. The compiler
-/// cannot check this, so the type is marked safe.
+/// A node's memory is valid as long as any code can refer to the node. The context frees the memory only after every
+/// reference to the node has been cleared, under the lock that guards the reference (see `Tree.swift`). A thread that
+/// holds the lock that guards a reference to a node can therefore use the node until it releases the lock. All code
+/// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
 struct Node: Hashable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
 
-  /// The parts of the node lie in this memory one after the other, beginning with those that lookups read. Each part is
-  /// a struct of its own because another lock guards it, and because the thread sanitizer takes a change of one field
-  /// for an access to the whole struct.
+  /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
+  /// different locks guard them, and because the thread sanitizer treats a change of one field as an access to the
+  /// whole struct.
   private let memory: Unmanaged<Memory>
 
   /// There are no objects of this class. With it, a pointer to the memory has the type of a class reference, which
@@ -23,8 +23,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// case.
   private final class Memory {}
 
-  /// The part that lookups read. Each access names `shared`, which means: written under both the tree lock and the
-  /// node's lock, except when nobody else can reach the node (see `Tree.swift`); read under either lock.
+  /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
+  /// the node (see `Tree.swift`). Read it under either lock.
   struct Shared: ~Copyable {
     /// The parent. When a context goes away, it first sets this to nil in its children.
     var parent: Node?
@@ -38,8 +38,8 @@ struct Node: Hashable, @unchecked Sendable {
     fileprivate init(search: UDISearch) { self.search = search }
   }
 
-  /// The part that only changes to the tree need. Each access names `treeLocked`, which means: guarded by the tree
-  /// lock.
+  /// The part that changes to the tree need, but lookups do not. Each access names `treeLocked`, which means: guarded
+  /// by the tree lock.
   struct TreeLocked: ~Copyable {
     // The properties are in the order in which changes need them, so that most changes touch few cache lines.
 
@@ -67,7 +67,7 @@ struct Node: Hashable, @unchecked Sendable {
     /// The bindings of the context. Slots refer to these bindings.
     ///
     /// The dictionary does not retain its keys. A key is kept alive by its binding (`HeldKey`) or, during a search, by
-    /// the caller. So use a key from the dictionary only while the tree lock is held.
+    /// the caller. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. Slots refer to them, or to the instances that they keep.
     var providers = CompactTable<ProviderEntry>()
@@ -79,9 +79,10 @@ struct Node: Hashable, @unchecked Sendable {
     var nextChildSequence: UInt64 = 0
     /// The children by their tags; empty while there are few.
     var childrenByTag = CompactTable<TaggedNode>()
-    /// The node's context, while the node has a parent. This is how a parent holds its children.
+    /// A strong reference to the node's own context, set while the node has a parent. It keeps the context alive on the
+    /// parent's behalf.
     var heldContext: UDIContext?
-    /// The properties that only few contexts need; nil if this context needs none.
+    /// The properties that only a few contexts need; nil if this context needs none.
     private(set) var extras: NodeExtras?
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
     /// holds the context.) This is set only when it is needed (`ContextNoting`), because a weak reference costs memory

@@ -1,4 +1,4 @@
-/// The properties that only few contexts need. They are in an object of their own, so that all other nodes stay small.
+/// The properties that only a few contexts need. They are in a separate object, so that all other nodes stay small.
 /// Guarded by the tree lock.
 final class NodeExtras {
   private var ownDefaultLifetime: UDILifetime?
@@ -14,12 +14,14 @@ final class NodeExtras {
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.
   var watchers = Watchers()
-  /// The watchers whose lookups begin further down and can climb to this node. They are kept apart because changes
-  /// below this node do not concern them.
+  /// The watchers whose lookups begin further down and can climb to this node. Those lookups look into this node alone,
+  /// not below it. So these watchers are kept apart: this node does not notify them of changes below it.
   var climbers = Watchers()
   /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
   /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
   var removedBindings: [UInt64: [Int]] = [:]
+  /// Bindings in other contexts, made by objects that are attached to this one. They end with this context.
+  var bindingsElsewhere = CompactTable<Unretained<DetailedBinding>>()
   /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
   /// in force.
   var overrides: [Substitute] = []

@@ -1,9 +1,9 @@
 /// One run of `close()`, which ends a context and all contexts below it.
 ///
 /// First, under a single hold of the tree lock, the run marks all of these contexts as being closed. From then on,
-/// nothing is added to them and nothing new is made in them. The rest happens in a task of its own, which goes on even
-/// if the caller of `close()` is cancelled. The task waits for instances that are still being made, then calls the
-/// closers one after the other with no lock held, and then ends the contexts.
+/// nothing is added to them and nothing new is made in them. The rest happens in a separate task, which goes on even if
+/// the caller of `close()` is cancelled. The task waits for instances that are still being made, then calls the closers
+/// one after the other with no lock held, and then ends the contexts.
 final class Closing: @unchecked Sendable {
   // Unchecked: only the run's task uses `failures`; the tree lock guards all other mutable properties.
 
@@ -16,17 +16,17 @@ final class Closing: @unchecked Sendable {
   var asyncCreations: [(creation: AsyncCreation, path: [String])] = []
   /// The providers with closers, each with the node of its context.
   var providers: [(provider: Provider, node: Node)] = []
-  /// The runs that this one waits for: earlier runs for contexts below, and runs that one of this run's closers waits
-  /// for.
+  /// The runs that this run waits for: earlier runs for contexts below, and runs that are awaited in this run's
+  /// closers.
   private var awaited: [Closing] = []
   private var failures: [UDICloseError.Failure] = []
   private var hasEnded = false
   /// The tasks that wait until the run has ended.
   private var tasks: [CheckedContinuation<Void, Never>] = []
-  /// Whether nobody waits for the run, so that nobody would get its error.
+  /// Whether no caller waits for the run, so that no caller would get its error.
   private var isUnattended = true
 
-  /// The runs that called the closers that the present task is part of, the innermost last. There are several if a
+  /// The runs that called the closers that the current task is part of, the innermost last. There are several if a
   /// closer has closed another context.
   @TaskLocal private static var present: [Closing] = []
 
@@ -49,9 +49,9 @@ final class Closing: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Whether the present task may wait for the run. It may not if it is part of a closer or an asynchronous factory
-  /// that the run itself waits for. If this returns true, the caller has to wait: the run counts on somebody getting
-  /// its error.
+  /// Whether the current task may wait for the run. It may not if it is part of a closer or an asynchronous factory
+  /// that the run itself waits for. If this method returns true, the caller has to wait, because the run now relies on
+  /// a caller to get its error.
   func mayBeAwaitedHere() -> Bool {
     let (present, call) = (Self.present, AsyncCall.current)
     return Tree.change { _ in
@@ -102,11 +102,10 @@ final class Closing: @unchecked Sendable {
     for (creation, path) in Tree.change({ _ in asyncCreations }) { await creation.cancel(closing: path) }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
-    // Each context ends before those below it. So each is a root when it ends, and no context above has to be told.
-    // With the other order, the end of each context in a long chain would have to be announced to all contexts above
-    // it.
+    // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be
+    // updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
-    // Before those who wait go on.
+    // The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, start.duration(to: .now))) }
     }
@@ -185,7 +184,7 @@ extension Closing {
   }
 
   /// The steps in reverse order. Contexts below are closed before those above and, in each context, instances that were
-  /// made later before those made earlier. Nothing new is made any more, so the list is complete.
+  /// made later before those made earlier. By now, nothing new is made, so the list is complete.
   private func steps() -> [Step] {
     if Tree.change({ _ in providers.isEmpty }) { return [] }
     let positions = Dictionary(
@@ -234,10 +233,10 @@ extension UDICloseError.Failure {
 }
 
 extension UDICloseError {
-  /// Reports the failures. Call this if nobody waits, so that they cannot be thrown to anybody.
+  /// Reports the failures. Call this if no caller waits, so that the failures cannot be thrown.
   func report() {
     for failure in failures {
-      let message = "An `onClose` threw, and nobody waited for the error: \(failure)"
+      let message = "An `onClose` threw an error that no caller waited for: \(failure)"
       UDIReporter.current.forward(
         UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID, line: failure.line))
     }

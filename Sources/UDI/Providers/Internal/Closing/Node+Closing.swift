@@ -1,4 +1,4 @@
-/// How a context is closed while somebody holds it. Everything in the extension of `Node` runs under the tree lock.
+/// How a context is closed while something holds it. Everything in the extension of `Node` runs under the tree lock.
 extension Node {
   /// Whether the context can be closed at once: nothing has to be closed or waited for, and it has no children.
   fileprivate var closesAtOnce: Bool {

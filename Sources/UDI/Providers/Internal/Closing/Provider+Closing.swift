@@ -10,9 +10,9 @@ extension Provider {
     case .unique, .graph, .weak:
       fatalError(
         """
-        \(site.fileID):\(site.line): \(key.type.text) was registered with `onClose`, but under the lifetime \
-        "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime under \
-        which the context keeps them, for example `.context`; or close each instance where it is used.
+        \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
+        lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
+        under which the context keeps them, for example `.context`; or close each instance where it is used.
         """)
     }
   }
@@ -40,7 +40,7 @@ extension Provider {
     guard let closer else { return leaveIfEnding(&garbage) }
     let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
     if let index { garbage.add(closer.unclosed.remove(at: index)) }
-    // Instances for a user's storage are never in `closer.unclosed`.
+    // Instances in a user's storage are never in `closer.unclosed`.
     if index != nil || sharing == .custom { garbage.add(unclosedReport(count: 1)) }
     leaveIfEnding(&garbage)
   }
@@ -68,8 +68,9 @@ extension Provider {
     }
   }
 
-  /// Removes the provider from a context that is being closed, as soon as the provider neither keeps nor makes
-  /// anything: no new instance is made there. An alias is removed with its target. Call this under the tree lock.
+  /// Removes the provider from a context that is being closed, as soon as the provider neither keeps nor makes an
+  /// instance, because it will not make another one there. An alias is removed with its target. Call this under the
+  /// tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
     guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, asyncCreation == nil, !hasCaches,
       !(self is Alias)
@@ -82,7 +83,7 @@ extension Provider {
 }
 
 extension AsyncFactory {
-  /// Closes a new instance that nobody waits for any more.
+  /// Closes a new instance that no caller waits for any longer.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {

@@ -32,8 +32,8 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return unsafe left.values.elementsEqual(right.values) { areEqual($0, $1) }
   }
 
-  /// Whether two arguments have the same type and are equal. This does not use `AnyHashable`, to which 1 and 1.0 are
-  /// equal.
+  /// Whether two arguments have the same type and are equal. The comparison does not use `AnyHashable`, for which 1 and
+  /// 1.0 are equal.
   private static func areEqual<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
     func isEqual<Right: Hashable>(to right: Right) -> Bool {
       // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
@@ -46,7 +46,8 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     return isEqual(to: right)
   }
 
-  // This is a function of its own, because the cast looks up the metadata of an optional, which is slow.
+  // Not inlined into `areEqual`: the cast looks up the metadata of an optional, which is slow, and types without
+  // references do not need the cast.
   @inline(never)
   private static func areEqualObjects<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
     guard type(of: left) == type(of: right), let right = right as? Left else { return false }

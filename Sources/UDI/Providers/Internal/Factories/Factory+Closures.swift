@@ -1,9 +1,9 @@
 /// Makes factories, which store closures without their types, from the typed closures that the verbs take.
 extension Factory {
   // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and `consuming` in the
-  // initialiser that is called here. So the factory's closure is retained once instead of three times. Otherwise the
-  // benchmark "register 16 in a new context, each" would take a seventh longer. With `borrowing` parameters, the
-  // compiler (Swift 6.3) crashes.
+  // initialiser that is called here. As a result, the factory's closure is retained once instead of three times.
+  // Otherwise the benchmark "register 16 in a new context, each" would take a seventh longer. With `borrowing`
+  // parameters, the compiler (Swift 6.3) crashes.
 
   /// Makes a factory whose closure takes no context.
   ///

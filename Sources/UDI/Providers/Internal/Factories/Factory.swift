@@ -8,7 +8,7 @@ final class Factory: Provider, @unchecked Sendable {
   private let function: FactoryFunction?
   private let special: Special?
 
-  /// Properties that only few factories need.
+  /// Properties that only a few factories need.
   private final class Special {
     /// The function and the completion, if they have to be released on an actor. Otherwise they are in
     /// `Factory.function` and `complete`.

@@ -1,7 +1,7 @@
 /// A factory's function, without its types and its isolation. Call it only if `Isolation.isHere` allows that.
 ///
-/// This stores the function itself. A closure around it would take memory for each registration, and the benchmark
-/// "register 16 in a new context, each" would take longer.
+/// The struct stores the function itself. A closure around it would take memory for each registration, and the
+/// benchmark "register 16 in a new context, each" would take longer.
 ///
 /// Marked safe, although it casts functions, because the casts do not change how a function is called. The cast type
 /// returns the same optional, or plain words of the same size. A function with a generic result writes the result to

@@ -1,12 +1,12 @@
 /// Memory for an optional of the type that a factory makes. The memory exists only during the call that it is passed
 /// to. A lookup passes memory that contains nil. `Factory.make` passes raw memory, which the factory initialises before
-/// anybody reads it.
+/// any code reads it.
 ///
-/// Marked safe for two reasons. It is only made from memory that exists during the call. And everybody who writes or
+/// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
 /// reads the memory uses the right type. A lookup asks a `Factory` only for the type that the provider is registered
-/// as; `Entry.isFactory(of:)` checks this, or `makeQuickly` if there are arguments. This type is the one that the
-/// factory makes, or a subclass of it. For a subclass, an optional of either class is a single reference, and `check`
-/// makes sure that the instance is of the subclass.
+/// as: `Entry.isFactory(of:)` checks the type or, if there are arguments, `makeQuickly`. It is the type that the
+/// factory makes, or a subclass of that type. For a subclass, an optional of either class is a single reference, and
+/// `check` makes sure that the instance is of the subclass.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -52,7 +52,7 @@ struct InstanceMemory {
       object: Unmanaged<AnyObject>.fromOpaque(reference).takeRetainedValue(), form: form, isBox: false)
   }
 
-  // This is a function of its own, because it needs the optional's metadata, which `take` must not look up for
+  // This is a separate function, because it needs the optional's metadata, which `take` must not look up for
   // references.
   @inline(never)
   private func takeValue<Dependency>(as type: Dependency.Type) -> Instance? {
@@ -67,7 +67,7 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 
-  /// Makes sure that the instance in the memory is of a subclass; otherwise writes nil in its place.
+  /// Makes sure that the instance in the memory is of the given subclass; otherwise writes nil in its place.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.

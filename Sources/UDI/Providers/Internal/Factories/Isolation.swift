@@ -27,9 +27,9 @@ struct Isolation: Sendable {
   /// - Parameters:
   ///   - first: The actor of the first closure, if it belongs to one.
   ///   - second: The actor of the second closure, if it belongs to one.
-  ///   - caller: The actor in whose code the verb is called. It is needed for references to functions, because these do
-  ///     not always carry their isolation: in the Swift 5 mode, a function that belongs to the main actor only because
-  ///     of its module's default isolation does not. Closures always do.
+  ///   - caller: The actor in whose code the verb is called. It is needed for references to functions. Unlike closures,
+  ///     these do not always carry their isolation: in the Swift 5 mode, a function does not if it belongs to the main
+  ///     actor only because of its module's default isolation.
   ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
   @usableFromInline
@@ -121,16 +121,16 @@ struct Isolation: Sendable {
   var name: String { actor.map(Self.describe) ?? "no actor" }
 
   private static func describe(_ actor: any Actor) -> String {
-    actor === MainActor.shared ? "the main actor" : "the actor \(TypeIdentity.of(type(of: actor)).text)"
+    actor === MainActor.shared ? "the main actor" : "the actor \(describeType(type(of: actor)))"
   }
 }
 
 // MARK: - Closures of any isolation as plain functions
 
 // A function with an isolation is called in the same way as a function without one, because the actor is part of what
-// the function captures. The compiler refuses the conversion, because it could then no longer enforce the isolation. In
-// this library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the
-// same way.
+// the function captures. The compiler refuses the conversion, because it could no longer enforce the isolation. In this
+// library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same
+// way.
 
 /// An initialiser of any isolation. The function is cast inside a struct, because Swift would wrap a bare function
 /// before casting it.
@@ -170,8 +170,8 @@ struct IsolatedFactory<Result, First, each More> {
   }
 }
 
-/// A closure of any isolation that returns nothing and does not throw. This is a second struct because the compiler
-/// (Swift 6.3) crashes on a single one that is generic over the error.
+/// A closure of any isolation that returns nothing and does not throw. This struct is separate because the compiler
+/// (Swift 6.3) crashes on a single struct that is generic over the error.
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) -> Void

@@ -5,11 +5,11 @@ final class Alias: Provider, @unchecked Sendable {
   private let convert: (Instance) -> Instance?
   /// Where `convert` may run.
   let conversion: Isolation
-  /// The latest conversion of an instance that the provider keeps weakly, if the result is another object. Slots do not
-  /// refer to it, because they might still do so after the instance has been released.
+  /// The latest conversion of an instance that the provider keeps weakly, if the conversion is a different object.
+  /// Slots do not refer to the conversion, because they might still refer to it after the instance has been released.
   @exclusivity(unchecked) private var derived: Derived?
 
-  /// A conversion and the instance it was made from. Neither is kept alive by this. The instance is identified by a
+  /// A conversion and the instance it was made from. The record keeps neither alive. The instance is identified by a
   /// weak reference instead of its address, because a later instance could get the same address.
   private struct Derived {
     weak var origin: AnyObject?
@@ -49,7 +49,7 @@ final class Alias: Provider, @unchecked Sendable {
   /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`.
   func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
     if let present = converted(from: instance) { return present }
-    // This is checked only now, because an earlier conversion may be handed out anywhere.
+    // The isolation is checked only now, because an earlier conversion may be handed out anywhere.
     if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
     guard let converted = convert(instance) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
@@ -85,7 +85,7 @@ final class Alias: Provider, @unchecked Sendable {
     }
   }
 
-  /// The earlier conversion of an instance, if there is one and it still exists.
+  /// The earlier conversion of the given instance, if there is one and it still exists.
   private func converted(from instance: Instance) -> Instance? {
     Tree.change { garbage in self.instance(from: instance, &garbage) }
   }

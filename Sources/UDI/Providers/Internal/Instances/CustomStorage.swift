@@ -7,9 +7,9 @@ import Synchronization
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
   let storage: any UDIStorage
-  /// The number that is stored with each instance. Each cache has a number of its own, and gets a new one at each
-  /// reset. So `load` recognises an instance that was stored before the reset, or for other arguments, and does not
-  /// return it. Written under the tree lock.
+  /// The number that is stored with each instance. Each cache has its own number, and gets a new one at each reset.
+  /// This is how `load` recognises an instance that was stored before the reset, or for other arguments, and must not
+  /// be returned. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
@@ -17,8 +17,8 @@ final class CustomStorage: @unchecked Sendable {
   /// The resets that have begun but have not emptied the storage yet. No instance is made while there are any, because
   /// the reset could remove that instance from the storage again. Guarded by the tree lock.
   private(set) var resets: [SharedCreation] = []
-  /// Set when a sweep of the caches begins, and cleared when somebody asks for an instance. The sweep discards the
-  /// cache if it has found the storage empty and this is still set. Guarded by the tree lock.
+  /// Set when a sweep of the caches begins, and cleared when an instance is asked for. The sweep discards the cache if
+  /// it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
   /// The number of the instance that was stored last, in the order of all instances that have to be closed (see
   /// `Unclosed.sequence`). Guarded by the tree lock.
@@ -29,10 +29,10 @@ final class CustomStorage: @unchecked Sendable {
 
   init(_ storage: any UDIStorage) { self.storage = storage }
 
-  /// The number that is stored with instances now.
+  /// The current generation: the number to store with a new instance.
   fileprivate var present: UInt { generation.load(ordering: .relaxed) }
 
-  /// Begins a reset. From now on, nobody gets instances that were stored before. Call this under the tree lock.
+  /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   fileprivate func beginReset() -> SharedCreation {
     generation.store(Self.nextGeneration, ordering: .releasing)
     let reset = SharedCreation(maker: PerThread.resolution)
@@ -47,7 +47,7 @@ final class CustomStorage: @unchecked Sendable {
     garbage.add(reset)
   }
 
-  /// Whether the storage contains an instance that was stored in a given generation. Do not call this under a lock.
+  /// Whether the storage contains an instance that was stored in the given generation. Do not call this under a lock.
   fileprivate func holds(_ generation: UInt) -> Bool { storage.load()?.generation == generation }
 
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
@@ -76,11 +76,11 @@ final class CustomStorage: @unchecked Sendable {
   }
 }
 
-/// A storage that has to be reset as soon as the tree lock has been given back.
+/// A storage that has to be reset as soon as the tree lock has been released.
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// Nil if the provider has no closer, or if its context is being closed and so will close the stored instance.
+  /// Nil if the provider has no closer, or if its context is being closed and will close the stored instance.
   /// Otherwise, a function that reports that the instance is dropped without having been closed, and the generation in
   /// which the instance was stored.
   private let unclosed: (report: () -> LateReport, generation: UInt)?
@@ -116,7 +116,7 @@ extension InstanceKeeper {
     }
     guard wasReset else { return }
     // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.
-    // Until then nobody makes a newer instance, because other threads wait for `storing`.
+    // Until then, no thread makes a newer instance, because other threads wait for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }
   }

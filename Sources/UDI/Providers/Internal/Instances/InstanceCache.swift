@@ -2,7 +2,7 @@
 final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// Unowned: the provider holds its caches, and whoever uses a cache holds the provider.
+  /// Unowned: the provider holds its caches, and all code that uses a cache holds the provider.
   private let owner: Unretained<Provider>
   let arguments: ArgumentKey?
   let custom: CustomStorage?
@@ -39,8 +39,8 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   /// Whether no instance is being made or stored. Call this under the tree lock.
   var isAtRest: Bool { creation == nil && asyncCreation == nil && custom?.storing == nil }
 
-  /// Whether an instance is being made or stored, or is kept in `kept`. This does not look into a user's storage. Call
-  /// this under the tree lock.
+  /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage. Call this
+  /// under the tree lock.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
@@ -93,7 +93,7 @@ struct InstanceCaches {
     return atRest
   }
 
-  /// Discards the given caches, whose storages were empty, except those that somebody has used since.
+  /// Discards the given caches, whose storages were empty, except those that have been used since.
   mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
     for cache in empty where cache.isAtRest && cache.custom?.isIdle == true {
       cache.discard()

@@ -2,7 +2,7 @@
 /// goes into a user's storage.
 protocol InstanceKeeper: AsyncKeeper {
   var provider: Provider { get }
-  /// The user's storage, if the lifetime has one. Then the storage keeps the instance, and `kept` is nil.
+  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { get }
   /// The entry for the instance that is kept. Guarded by the tree lock.
   var kept: InstanceEntry? { get }
@@ -12,7 +12,7 @@ protocol InstanceKeeper: AsyncKeeper {
   var asyncCreation: AsyncCreation? { get set }
   /// Whether the provider has discarded this keeper because it kept no instance. Guarded by the tree lock.
   var isDiscarded: Bool { get }
-  /// Whether an instance may be made now: not if the context is being closed. Call this under the tree lock.
+  /// Whether an instance may be made now. False while the context is being closed. Call this under the tree lock.
   func mayMake(in node: Node) -> Bool
 
   /// Keeps an instance, and drops the previous one, if there is one. Call this under the tree lock.
@@ -31,7 +31,7 @@ enum Claim {
   case make(UDIContext, SharedCreation)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
-  /// Look up again, because the provider has left its context.
+  /// Repeat the lookup, because the provider has left its context.
   case gone
 }
 
@@ -104,10 +104,10 @@ extension InstanceKeeper {
     if creation.end(outcome()) { creation.maker.read { $0.reuse(creation) } }
   }
 
-  /// Drops the instance that is kept or is being made. Threads that already wait still get it, but anybody who asks
-  /// from now on gets a newer one. Call this under the tree lock.
+  /// Drops the instance that is kept or is being made. Threads that already wait still get it, but later requests get a
+  /// newer one. Call this under the tree lock.
   ///
-  /// - Returns: The user's storage, if it has to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The user's storage, if it has to be reset. The caller does this after releasing the lock.
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
     if let creation { garbage.add(creation) }
     creation = nil

@@ -1,6 +1,6 @@
 /// The instances that a provider keeps: by itself, or in its caches.
 extension Provider {
-  /// Finds or makes the cache for a set of arguments.
+  /// Finds or makes the cache for the given arguments.
   final func cache(for arguments: ArgumentKey?) -> InstanceCache {
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
@@ -34,7 +34,7 @@ extension Provider {
 
   /// Drops all instances that are kept or are being made. Call this under the tree lock.
   ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
     _ = dropKept(&garbage)
     guard hasCaches else { return [] }

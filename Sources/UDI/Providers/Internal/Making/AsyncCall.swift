@@ -3,8 +3,8 @@ import Synchronization
 /// A call of an asynchronous factory that has not ended. It is a task-local value in the task that runs the factory and
 /// in the tasks that the factory starts.
 ///
-/// A factory may start a task without waiting for it. Such a task can outlive the call, and keeps this object alive. So
-/// when the call ends, it releases everything that it holds.
+/// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended,
+/// so when the call ends, it releases everything that it holds.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: `content` is guarded by the tree lock.
 
@@ -13,7 +13,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The properties that the call releases when it ends.
   struct Content {
     let provider: AsyncFactory
-    /// The creation that the call is part of; nil if nobody shares the instance.
+    /// The creation that the call is part of; nil if the instance is not shared.
     let creation: AsyncCreation?
     let arguments: ArgumentKey?
   }
@@ -47,7 +47,7 @@ final class AsyncCall: @unchecked Sendable {
     _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: AsyncCreation?,
     askedBy asker: AsyncCall?, through path: [KeyIdentity]
   ) throws {
-    // A task can outlive the factory that started it. Then it no longer asks on behalf of that factory's call.
+    // A task can outlive the factory that started it. In that case, it no longer asks on behalf of that factory's call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     pathFromAsker = asker == nil ? [] : path
@@ -121,7 +121,7 @@ final class AsyncCall: @unchecked Sendable {
   /// first, because reading a task-local value takes longer.
   private static let exist = Atomic<Bool>(false)
 
-  /// Whether the current task runs in an asynchronous factory that was given a node's context, or was started by one.
+  /// Whether the current task runs in an asynchronous factory that was given the node's context, or was started by one.
   @inline(__always)
   static func hasHanded(_ node: Node) -> Bool { exist.load(ordering: .relaxed) && isHanded(node) }
 

@@ -1,8 +1,8 @@
-/// The making of an instance by an asynchronous factory, for all tasks that want the instance.
+/// The creation of an instance by an asynchronous factory, shared by all tasks that want the instance.
 ///
-/// The factory runs in a task of its own, with the task-local values and the priority of the first task that asked. The
+/// The factory runs in a separate task, with the task-local values and the priority of the first task that asked. The
 /// tasks that want the instance wait without blocking a thread. A cancelled task stops waiting at once. When no task
-/// waits any more, the making is cancelled.
+/// waits any longer, the creation is cancelled.
 final class AsyncCreation: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
@@ -22,15 +22,15 @@ final class AsyncCreation: @unchecked Sendable {
   private var outcome: Result<Instance, any Error>?
   private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
-  /// Whether the making has been cancelled because no task waits any more. A task that asks from now on begins a new
-  /// creation.
+  /// Whether the creation has been cancelled because no task waits any longer. A task that asks from now on begins a
+  /// new creation.
   private(set) var isAbandoned = false
-  /// If the making was cancelled because the context is being closed, the context's path.
+  /// If the creation was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
-  /// The creation that has replaced this one, if this one was abandoned. It waits until this one has ended; then this
-  /// property becomes nil again.
+  /// The creation that has replaced this one, if this one was abandoned. The successor waits until this creation has
+  /// ended; after that, the property is nil again.
   private var successor: AsyncCreation?
 
   init(_ provider: AsyncFactory) { self.provider = provider }
@@ -50,8 +50,8 @@ final class AsyncCreation: @unchecked Sendable {
   /// Starts the task that makes the instance.
   ///
   /// - Parameters:
-  ///   - predecessor: The abandoned creation that this one replaces. This task waits until that creation's task has
-  ///     ended, so that the factory does not run twice at the same time.
+  ///   - predecessor: The abandoned creation that this one replaces. The new task waits until the predecessor's task
+  ///     has ended, so that the factory does not run twice at the same time.
   ///   - make: Makes the instance, and keeps it as the lifetime says.
   func start(after predecessor: AsyncCreation?, _ make: @escaping @Sendable () async throws -> Instance) {
     let priority = Task.currentPriority
@@ -74,14 +74,14 @@ final class AsyncCreation: @unchecked Sendable {
   /// Waits until the task has ended; returns at once if there is no task.
   func waitForTask() async { await Tree.change({ _ in task })?.value }
 
-  /// Cancels the making, because its context is being closed, and waits until its task has ended.
+  /// Cancels the creation, because its context is being closed, and waits until its task has ended.
   ///
   /// - Parameter path: The path of the context.
   func cancel(closing path: [String]) async {
     let task = Tree.change { _ in
       closedPath = path
-      // If `start` has not stored its task yet, `isAbandoned` stops the making: the task checks it before it calls the
-      // factory, and `start` checks it when it stores the task.
+      // If `start` has not stored its task yet, `isAbandoned` stops the creation: the task checks it before it calls
+      // the factory, and `start` checks it when it stores the task.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
@@ -147,7 +147,7 @@ final class AsyncCreation: @unchecked Sendable {
   /// Waits for the instance.
   ///
   /// - Parameter number: What `enterFirst` or `enterNext` returned.
-  /// - Throws: `CancellationError` if the current task is cancelled, or what the making throws.
+  /// - Throws: `CancellationError` if the current task is cancelled, or the error with which the creation failed.
   func wait(_ number: UInt) async throws -> Instance {
     raisePriority()
     return try await withTaskCancellationHandler {
@@ -197,9 +197,9 @@ final class AsyncCreation: @unchecked Sendable {
   /// cycle, which begins and ends with this creation; otherwise returns nil. Call this under the tree lock.
   func cycle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
     guard let call, let last = call.content?.creation else { return nil }
-    // The search starts at the creation that the call is part of, goes on to the creations that wait for it, and so on,
-    // until it reaches this one. For each creation, it keeps the keys that lead from that creation to the one it waits
-    // for, and the index of the latter.
+    // The search starts at the creation that the call is part of. It goes on to the creations that wait for that
+    // creation, and so on, until it reaches this object. For each creation, it keeps the keys that lead from that
+    // creation to the one it waits for, and the index of the latter.
     var found = [(creation: last, keys: call.path + path, awaited: -1)]
     var known: Set = [ObjectIdentifier(last)]
     var next = 0

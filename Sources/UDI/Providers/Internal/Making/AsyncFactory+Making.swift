@@ -5,7 +5,7 @@ extension AsyncFactory {
   /// - Parameters:
   ///   - context: The context that asks.
   ///   - path: The keys of the synchronous factories that need the instance.
-  /// - Returns: Nil if the provider has left its context in the meantime; the caller then looks up again.
+  /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   func instance(
     for context: UDIContext, _ arguments: KeptArguments?, _ path: [KeyIdentity]
@@ -75,7 +75,7 @@ extension AsyncFactory {
     }
   }
 
-  /// Makes an instance: calls the factory, with everything that has to happen before and after.
+  /// Makes an instance: calls the factory, and does everything that has to happen before and after the call.
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
@@ -89,9 +89,9 @@ extension AsyncFactory {
     return try await AsyncCall.$current.withValue(call) {
       let instance: Instance
       do {
-        let making = Making.isWatched ? Making(self, context, askedBy: call.keysOfAskers) : nil
+        let run = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
         guard let made = try await function(context, arguments) else { throw ProviderFailure.returnedNil }
-        making?.end()
+        run?.end()
         instance = made
       } catch {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
@@ -117,16 +117,17 @@ enum AsyncClaim {
   case found(Instance)
   /// Wait for another task, which is making the instance. The number is the waiter's.
   case wait(AsyncCreation, UInt)
-  /// Make the instance for this context in a new task, and wait for that. The factory must not run before the
-  /// predecessor has ended.
+  /// Make the instance for this context in a new task, and wait for it. The factory must not run until the predecessor
+  /// has ended.
   case make(UDIContext, AsyncCreation, UInt, predecessor: AsyncCreation?)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
-  /// Look up again, because the provider has left its context.
+  /// Repeat the lookup, because the provider has left its context.
   case gone
 }
 
-/// An object that keeps or shares an instance of an asynchronous factory: an `InstanceKeeper`, or one share of a graph.
+/// An object that keeps or shares an instance of an asynchronous factory: an `InstanceKeeper`, or a graph's record of
+/// one instance (`AsyncGraph.Share`).
 protocol AsyncKeeper: AnyObject, Sendable {
   /// The instance in the user's storage, if there is such a storage and it contains one.
   func storedInstance() -> Instance?
@@ -140,7 +141,7 @@ protocol AsyncKeeper: AnyObject, Sendable {
   /// - Parameter instance: The new instance; nil if none was made.
   /// - Returns: False if the instance is no longer wanted, so that the caller has to close it.
   func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
-  /// Whether all lookups get the same instance. If so, a graph of its own is begun while the instance is made.
+  /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
   var isIndependent: Bool { get }
 }
 

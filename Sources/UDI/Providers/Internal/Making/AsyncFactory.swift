@@ -29,7 +29,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     set { unsafe uncheckedCreation = newValue }
   }
 
-  /// Returns the instance that is kept. If there is none, this is a miss, because only `obtain` may run the factory.
+  /// Returns the instance that is kept. If there is none, the lookup is a miss, because only `obtain` may run the
+  /// factory.
   ///
   /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the instance is being made and this lookup
   ///   is part of making it.

@@ -3,8 +3,8 @@
 final class AsyncGraph: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// A factory may start a task without waiting for it. Such a task can outlive the graph, and keeps this object alive.
-  /// That is why `end` releases the shares.
+  /// The current task's graph. A factory may start a task without waiting for it. That task keeps this object alive
+  /// even after the graph has ended, so `end` releases the shares.
   @TaskLocal private static var current: AsyncGraph?
 
   /// The shares, by the providers' ids and the hashes of the arguments.
@@ -56,7 +56,7 @@ final class AsyncGraph: @unchecked Sendable {
 
   /// Runs an operation in the graph of the current task, or in a new graph if there is none.
   ///
-  /// - Parameter isNew: Whether to use a new graph in any case.
+  /// - Parameter isNew: Whether to use a new graph even if the current task has one.
   static func run<Result>(
     anew isNew: Bool = false, _ operation: (AsyncGraph) async throws -> Result
   ) async rethrows -> Result {
@@ -66,11 +66,11 @@ final class AsyncGraph: @unchecked Sendable {
     return try await $current.withValue(graph) { try await operation(graph) }
   }
 
-  /// Finds or adds the share for a provider and a set of arguments.
+  /// Finds or adds the share for the given provider and arguments.
   func share(for provider: AsyncFactory, _ arguments: ArgumentKey?) -> Share {
     let key = Graphs.Key(provider: provider.id, number: UInt(bitPattern: arguments?.digest ?? 0))
-    // Comparing arguments calls the user's `==`, so it must not happen under the lock. The lock is given back for it.
-    // If other shares have been added in the meantime, they are compared in the next turn.
+    // Comparing arguments calls the user's `==`, so it happens while the lock is not held. If other shares have been
+    // added in the meantime, they are compared in the next turn.
     var compared = 0
     while true {
       let candidates = Tree.change { _ in shares[key] ?? [] }

@@ -14,7 +14,7 @@ struct FrameStack: ~Copyable {
   @inline(__always)
   var isDeep: Bool { count >= 16 }
 
-  /// Whether a provider's factory is running.
+  /// Whether the given provider's factory is running.
   @inline(__always)
   func contains(_ provider: Provider) -> Bool {
     let reference = Unretained(provider)

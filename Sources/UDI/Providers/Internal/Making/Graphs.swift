@@ -1,5 +1,5 @@
 /// The instances that one outermost link shares under the lifetime `.graph`. There is one graph for the link itself,
-/// and another one for each instance that the link makes and a provider keeps. Only the link's thread uses this.
+/// and another one for each instance that the link makes and a provider keeps. Used only by the link's thread.
 struct Graphs: ~Copyable {
   /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
@@ -33,12 +33,12 @@ struct Graphs: ~Copyable {
   @inline(__always)
   private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
 
-  /// The instance that a provider made without arguments.
+  /// The instance that the given provider made without arguments.
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// Writes the graph's instance of a provider to `memory`, if there is one and it is an object that needs no cast.
-  /// `memory` must be memory for an optional of the provider's type.
+  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
+  /// cast. `memory` must be memory for an optional of the provider's type.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
@@ -46,7 +46,7 @@ struct Graphs: ~Copyable {
     return true
   }
 
-  /// The instances that a provider made with arguments that have this hash.
+  /// The instances that the given provider made with arguments that have this hash.
   func candidates(_ provider: UInt, _ digest: Int) -> [(arguments: ArgumentKey, instance: Instance)] {
     sharedWithArguments[key(provider)]?[digest] ?? []
   }
@@ -73,8 +73,8 @@ struct Graphs: ~Copyable {
     shared.removeAll()
   }
 
-  /// Whether this has so little memory that it is kept for the next link.
+  /// Whether the allocated memory is small enough to be kept for the next link.
   var isWorthKeeping: Bool { shared.capacity <= 64 }
-  /// Whether this has no memory.
+  /// Whether no memory is allocated.
   var isUnused: Bool { shared.capacity == 0 }
 }

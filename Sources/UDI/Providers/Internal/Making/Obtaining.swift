@@ -10,8 +10,8 @@ struct Obtaining: Sendable {
   /// The result of one lookup that does not wait.
   private enum Attempt {
     case found(Instance)
-    /// - Parameter unmade: The request, made by a synchronous factory, that only an asynchronous factory can fulfil;
-    ///   nil if there is none.
+    /// - Parameter unmade: A request that only an asynchronous factory can fulfil, if a synchronous factory has made
+    ///   one; otherwise nil.
     case failed(any Error, unmade: Unmade?)
   }
 
@@ -19,14 +19,14 @@ struct Obtaining: Sendable {
   /// are needed, a factory probably asks with other arguments each time.
   private static var limit: Int { 200 }
 
-  /// Looks up, and waits as long as necessary.
+  /// Performs the lookup, and waits as long as necessary.
   ///
   /// - Returns: An instance of exactly the requested type.
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
     var actor: (any Actor)?
-    // The actors on which this run has looked up. It tries each only once. There can be several, because the provider
-    // might be replaced in the meantime by one that belongs to another actor.
+    // The actors on which this run has performed the lookup. It tries each only once. There can be several, because the
+    // provider might be replaced in the meantime by one that belongs to a different actor.
     var triedActors: [any Actor] = []
     // A synchronous factory that needs an asynchronous instance fails, and runs again once the instance has been made.
     // The instances are held here, so that the factory finds them even if their lifetime is weak.
@@ -46,7 +46,7 @@ struct Obtaining: Sendable {
             made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
           }
         case .failed(let error, _):
-          // The provider or a set-up block might belong to another actor.
+          // The provider or a set-up block might belong to a different actor.
           guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
             throw error
           }
@@ -61,11 +61,12 @@ struct Obtaining: Sendable {
 
   /// Obtains an asynchronous instance for a synchronous factory.
   ///
-  /// - Parameter failure: The error with which the factory failed because it did not get the instance.
+  /// - Parameter failure: The error with which the factory failed when it did not get the instance.
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
-      // The factory has failed for another reason, so it can do without the instance.
+      // The factory did not fail for lack of the instance, so its own error is thrown, unless obtaining was cancelled
+      // or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
       let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)
@@ -112,7 +113,8 @@ struct Obtaining: Sendable {
     } catch { return .failed(error, unmade: resolution.endObtaining(outer)) }
   }
 
-  /// Looks up on a given actor. Meanwhile the thread remembers the actor, so that factories of that actor may run.
+  /// Performs the lookup on the given actor. Meanwhile, the thread remembers the actor, so that factories of that actor
+  /// may run.
   private func look(on actor: isolated any Actor) -> Attempt {
     let resolution = PerThread.resolution.object
     let outer = resolution.actor

@@ -8,28 +8,27 @@
 
 /// Each thread's resolution, which lives until the thread ends.
 enum PerThread {
-  /// Written once, by `prepare`. This is not a lazy constant, because each link would then check whether the constant
-  /// has been initialised.
+  /// Written once, by `prepare`. If this were a lazy constant, each link would check whether it has been initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
   /// Makes the key on first access. 0 if that succeeded, otherwise the system's error code.
   private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
-    // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin the
-    // parameter's type says that this is never nil.
+    // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
+    // parameter's type says that the value is never nil.
     let pointer: UnsafeMutableRawPointer? = unsafe value
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
   /// Makes the key. Everything that creates a provider or a set-up block calls this first.
   static func prepare() {
-    // This is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not evaluated, and
-    // the key would never be made.
+    // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
+    // evaluated, and the key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
   /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider or a set-up block
-  /// exists: then the key has been made. The caller must have found the provider or set-up block while holding a lock,
-  /// so that it sees the key.
+  /// exists, because the key has been made by then. The caller must have found the provider or set-up block while
+  /// holding a lock, so that it sees the key.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {

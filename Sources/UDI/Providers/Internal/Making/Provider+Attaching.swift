@@ -35,8 +35,8 @@ extension Provider {
       notePlainClass(of: object)
       return nil
     }
-    // First the reference itself is checked. If a class does not conform, this check searches the program's
-    // conformances once; the cast of an `Any` searches them three times.
+    // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
+    // program's conformances once. The cast of an `Any` below would search them three times.
     guard object is any UDIObject else {
       identity.read { $0.membership = .plain }
       notePlainClass(of: object)
@@ -52,7 +52,7 @@ extension Provider {
   /// Reports that an object takes part in the tree but cannot be attached on this thread. Attaching it later, on its
   /// actor, would not help: the caller that links it now would already use it unattached.
   private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
-    let name = TypeIdentity.of(type(of: object)).text
+    let name = describeType(type(of: object))
     let path = context.change { node, _ in node.fullPath }
     UDIReporter.current.report(
       .notAttached,

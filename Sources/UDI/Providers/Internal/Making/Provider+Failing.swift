@@ -13,7 +13,7 @@ final class FactoryFailure: Sendable {
   let reason: Reason
   /// The types of the arguments that the factory was given; if it returned nil, the types that it takes.
   let argumentTypes: [Any.Type]
-  /// When the factory failed. If it returned nil several times in a row, this is the first time.
+  /// When the factory failed. If it returned nil several times in a row, the time of the first nil.
   let time: ContinuousClock.Instant
 
   /// Records that a factory returned nil. The record is the same for all arguments, so further nils in a row need no
@@ -53,7 +53,7 @@ final class FactoryFailure: Sendable {
     case .threw(let text): text
     case .returnedNil: "it returned nil, and has made nothing since"
     case .notConvertible(let made):
-      "the instance that the provider of \(TypeIdentity.of(made).text) made does not conform"
+      "the instance that the provider of \(describeType(made)) made does not conform"
     }
   }
 }
@@ -65,8 +65,8 @@ extension Provider {
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
   }
 
-  /// Records that the factory returned nil. Some factories often do, so this takes no lock if the last record says the
-  /// same.
+  /// Records that the factory returned nil. Some factories often do, so this method takes no lock if the last record
+  /// says the same.
   private final func noteNil() {
     // The early return requires that no plain class is known. If one were known, the next success could take the fast
     // path, which does not clear the recorded failure.
@@ -86,8 +86,8 @@ extension Provider {
     }
     // While no plain class is known, the next success cannot take the fast path, and so it clears the recorded failure.
     // A class can become known only if a thread stores one, and that thread reads the outcome afterwards. Here, the
-    // outcome is stored first and the class is cleared afterwards. So either the class is cleared here, or the other
-    // thread sees the failure and clears it.
+    // outcome is stored first and the class is cleared afterwards. Therefore either the class is cleared here, or the
+    // other thread sees the failure and clears it.
     plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
@@ -106,7 +106,7 @@ extension Provider {
     }
   }
 
-  /// The last failure; nil if the factory has made an instance since. An alias without a failure of its own has the
+  /// The last failure; nil if the factory has made an instance since. An alias that has not failed itself has the
   /// failure of its target, the provider whose instances it serves. Call this under the tree lock.
   final var failure: FactoryFailure? {
     var provider = self

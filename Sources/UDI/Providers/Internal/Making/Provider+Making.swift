@@ -18,8 +18,8 @@ extension Provider {
   /// - Parameters:
   ///   - context: The context that asks.
   ///   - arguments: The factory's arguments.
-  ///   - isFresh: Whether to make a new instance in any case, which the provider does not keep.
-  /// - Returns: Nil if the provider has left its context in the meantime; the caller then looks up again.
+  ///   - isFresh: Whether to always make a new instance, which the provider does not keep.
+  /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, or what the factory throws. The factory may have run on this thread, or on another
   ///   thread that this one waited for.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
@@ -80,7 +80,7 @@ extension Provider {
     }
   }
 
-  /// Makes an instance: runs the factory, with everything that has to happen before and after.
+  /// Makes an instance: runs the factory, and does everything that has to happen before and after the run.
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
@@ -98,7 +98,7 @@ extension Provider {
       throw error
     }
     do {
-      let made = Making.isWatched ? try makeWatched(context, call.arguments) : try make(context, call.arguments)
+      let made = WatchedRun.isWanted ? try makeWatched(context, call.arguments) : try make(context, call.arguments)
       guard let instance = made else { throw ProviderFailure.returnedNil }
       finish(call, for: context, instance, concluding: conclude)
       return instance
@@ -123,8 +123,8 @@ extension Provider {
   /// close the instance one day.
   @inline(never)
   private final func noteMade(_ call: FactoryCall, _ context: UDIContext, _ instance: Instance) {
-    // The instance is numbered for closing before anybody else gets it. So whatever is made with its help gets a later
-    // number, and is closed earlier.
+    // The instance is numbered for closing before any other code gets it, so whatever is made with its help gets a
+    // later number, and is closed earlier.
     if call.isKept { noteUnclosed(instance) }
     guard hasCompletion else { return }
     let completion = Resolution.Completion(self, instance, context, call.arguments)
@@ -142,9 +142,9 @@ extension Provider {
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // A waiting thread may be outside the cycle, so it does not get this error. It looks up again and gets an error of
-    // its own, whose path begins with what that thread asked for. It also looks up again if an asynchronous instance is
-    // missing: if it looks up for `obtain`, `obtain` can wait for that instance.
+    // A waiting thread may be outside the cycle, so it does not get this error. It repeats its lookup and gets its own
+    // error, whose path begins with what that thread asked for. It also repeats its lookup if an asynchronous instance
+    // is missing: if the lookup is part of `obtain`, `obtain` can wait for that instance.
     conclude(error.isCycle || error.needsObtain ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
@@ -182,9 +182,9 @@ extension Provider {
     }
   }
 
-  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. This is certain only if the
+  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. The answer is true only if the
   /// value has exactly the wanted type, and the type's name contains neither `<` nor `(`: at run time, `any P &
-  /// Sendable` cannot be distinguished from `any P`, nor can arrays of the two. So the answer is also false for
+  /// Sendable` cannot be distinguished from `any P`, nor can arrays of the two. The answer is therefore also false for
   /// `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
   private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
     type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }

@@ -5,8 +5,8 @@ import Synchronization
 /// path, the benchmarks ".unique, above a direct call", "a link with one argument, above a direct call" and "graph of
 /// 21 links, 9 instances" would take longer.
 extension Entry {
-  /// Makes an instance on the fast path. This is possible if the entry is a `Factory` of exactly this type, without
-  /// arguments, and makes a new instance for each link or graph.
+  /// Makes an instance on the fast path, if the entry is a `Factory` of exactly this type, without arguments, and makes
+  /// a new instance for each link or graph.
   ///
   /// - Returns: False if no instance was made, for example because the graph already has one. The caller then calls
   ///   `obtain`.
@@ -28,8 +28,8 @@ extension Entry {
     if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }
     let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    // If the factory belongs to another actor, `make` throws the error.
-    guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere, !Making.isWatched else { return nil }
+    // If the factory belongs to a different actor, `make` throws the error.
+    guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere, !WatchedRun.isWanted else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
       // The graph already has an instance, and `obtain` finds it.
@@ -41,8 +41,8 @@ extension Entry {
 }
 
 extension Provider {
-  /// Makes an instance from arguments on the fast path. This is possible if the provider is a `Factory` of exactly this
-  /// type, and makes a new instance for each link.
+  /// Makes an instance from arguments on the fast path, if the provider is a `Factory` of exactly this type, and makes
+  /// a new instance for each link.
   ///
   /// - Parameter arguments: If the factory was promised `Sendable` arguments, these must be `Sendable`.
   /// - Returns: False if no instance was made. The caller then calls `obtain`.
@@ -51,7 +51,7 @@ extension Provider {
     for context: UDIContext, _ type: Any.Type, _ arguments: Arguments, isFresh: Bool, into memory: InstanceMemory
   ) throws -> Bool {
     guard isQuick, sharing == .unique, madeType == type, wanted != nil, let factory = self as? Factory,
-      !isIsolated || isolation.isHere, !Making.isWatched
+      !isIsolated || isolation.isHere, !WatchedRun.isWanted
     else {
       return false
     }

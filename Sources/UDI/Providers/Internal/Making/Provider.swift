@@ -12,7 +12,7 @@ class Provider: Entry, @unchecked Sendable {
   // The small properties come first, directly after the last property of `Entry`, where they fill space that would
   // otherwise be padding: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
 
-  /// Whether `madeType` is exactly the type that is recorded for the key, and not another type with the same name
+  /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
@@ -32,8 +32,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// The class of the instance that was made last, if objects of this class take no part in the tree.
   let plainClass = Atomic<PlainClass>(.none)
-  /// Whether the factory may run only on one actor. This is stored, because otherwise each link would have to access
-  /// the actor, and the benchmark ".unique, above a direct call" would take longer.
+  /// Whether the factory may run only on one actor. The answer is stored, because otherwise each link would have to
+  /// access the actor, and the benchmark ".unique, above a direct call" would take longer.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
@@ -49,10 +49,10 @@ class Provider: Entry, @unchecked Sendable {
     case threw
     case returnedNil
   }
-  /// How the factory's last run ended. This agrees with `lastFailure`, but can be read without a lock.
+  /// How the factory's last run ended. The property agrees with `lastFailure`, but can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
 
-  /// Properties that are set at registration and that only few providers need.
+  /// Properties that are set at registration and that only a few providers need.
   private final class Options: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
@@ -65,7 +65,7 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// Properties that are set after registration and that only few providers need. Guarded by the tree lock.
+  /// Properties that are set after registration and that only a few providers need. Guarded by the tree lock.
   private final class Extras {
     var lastFailure: FactoryFailure?
     var caches = InstanceCaches()
@@ -170,7 +170,7 @@ extension Provider {
     set { unsafe uncheckedShown = newValue }
   }
 
-  /// Whether `shown` is set. Checking this does not count a reference, as reading `shown` does.
+  /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
   final var hasMade: Bool { unsafe uncheckedShown != nil }
 
   /// The factory's last failure; nil if the factory has made something since.
@@ -202,7 +202,8 @@ extension Provider {
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// The creation of an instance without arguments, while it is under way, if the provider will keep the instance.
+  /// The creation of the instance that the provider will keep, while it is under way. Only for an instance without
+  /// arguments.
   final var creation: SharedCreation? {
     get { unsafe uncheckedCreation }
     set { unsafe uncheckedCreation = newValue }
@@ -269,7 +270,7 @@ extension Provider {
   /// Makes the provider leave its context, which no longer refers to it, and drops all instances that the provider
   /// keeps.
   ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
     let storages = drop(isReset: false, &garbage)
     node = nil
@@ -280,7 +281,7 @@ extension Provider {
   /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
-  /// - Returns: The users' storages that have to be reset. The caller does this after it has given back the lock.
+  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
   final func drop(isReset: Bool, _ garbage: inout Garbage) -> [DroppedStorage] {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }

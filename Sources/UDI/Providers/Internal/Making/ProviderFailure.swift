@@ -1,5 +1,5 @@
-/// Why a provider gave no instance. The verbs turn this into a `UDILinkError`. An error that the factory itself throws
-/// is passed on unchanged.
+/// Why a provider gave no instance. The verbs turn the failure into a `UDILinkError`. An error that the factory itself
+/// throws is passed on unchanged.
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil

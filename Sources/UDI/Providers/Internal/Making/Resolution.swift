@@ -18,8 +18,8 @@ final class Resolution {
   }
 
   /// The frames of the running factories, the outermost first. Only this thread writes them. Other threads read them
-  /// only under the tree lock and while this thread waits. They see that this thread waits, because it records this
-  /// (`waitingFor`) under the same lock.
+  /// only under the tree lock and while this thread waits. They see that this thread waits, because it records what it
+  /// waits for (`waitingFor`) under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
   /// The addresses of the thread's stack; nil before `isTooDeep` first asks for them.
@@ -34,8 +34,8 @@ final class Resolution {
   }
 
   /// The outer optional is nil unless `obtain` is looking something up on this thread. The inner one is the last
-  /// request, made by that lookup or by a factory that it runs, that only an asynchronous factory can fulfil. Used only
-  /// by this thread.
+  /// request that only an asynchronous factory can fulfil, among those made by that lookup and by the factories that it
+  /// runs. Used only by this thread.
   @exclusivity(unchecked) private var obtaining: Unmade??
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
@@ -69,7 +69,7 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// Whether an observer is being told something on this thread. Used only by this thread.
+  /// Whether this thread is calling an observer. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsObserving = false
   var isObserving: Bool {
     get { unsafe uncheckedIsObserving }
@@ -86,7 +86,7 @@ final class Resolution {
 
   init() {}
 
-  /// A creation that has ended without any waiting thread, ready to be reused. This saves one allocation for each
+  /// A creation that has ended without any waiting thread, ready to be reused. Reusing it saves one allocation for each
   /// instance in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
   @exclusivity(unchecked) private var spareCreation: SharedCreation?
 
@@ -137,7 +137,7 @@ extension Resolution {
   /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many factories may run inside one another, however much stack is left. More than this probably means that a
+  /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
@@ -145,7 +145,7 @@ extension Resolution {
   ///
   /// - Parameters:
   ///   - isShared: Whether the provider keeps the instance, so that another thread could be making the same one.
-  ///   - isFresh: Whether the instance is a new one in any case, which nobody shares.
+  ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
   ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
   ///   difference.
@@ -172,9 +172,9 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // If the provider keeps the instance, this is not a cycle: `SharedCreation.prepareToWait` has already refused a
-      // thread that would wait for itself. Nor is it a cycle if the graph shares the instance and the frame belongs to
-      // a completion: that completion is for a fresh instance, since the graph has none yet.
+      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `SharedCreation.prepareToWait` has
+      // already refused a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
+      // to a completion. The graph has no instance yet, so the completion must be for a fresh one.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
       // The graph shares one instance between all contexts.
@@ -187,8 +187,8 @@ extension Resolution {
     if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
   }
 
-  /// Whether two sets of arguments for a provider are equal. Arguments that are not `Hashable` cannot be compared, and
-  /// count as different.
+  /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
+  /// compared, and count as different.
   private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
     let key = other?.key(for: provider)
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
@@ -201,10 +201,9 @@ extension Resolution {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
-    // Some code runs on a stack of its own, and nothing says how much of that stack is left.
+    // Some code runs on its own stack, and there is no way to tell how much of it is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // The stack that must be left is enough to throw the error, and for everything that factories do between two
-    // checks.
+    // What must be left is enough to throw the error, and for everything that factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 
@@ -245,8 +244,8 @@ extension Resolution {
   /// Calls the completions. A completion may link, which may append further completions; these are called as well.
   ///
   /// While a completion runs, it has a frame, just like a factory. If the completion was caused by another one, the
-  /// frames of those that led to it come before its own. So an endless chain of completions is detected in the same way
-  /// as an endless chain of factories.
+  /// frames of those that led to it come before its own. An endless chain of completions is therefore detected in the
+  /// same way as an endless chain of factories.
   ///
   /// - Returns: The completions that were called, for the caller to release.
   private func complete() -> [Completion] {
@@ -277,7 +276,7 @@ extension Resolution {
       next = unsafe completions[index].cause
     }
     for index in chain.reversed() {
-      // The frame's references are unowned; `completions` holds these objects.
+      // The frame does not retain what it refers to; `completions` keeps the objects alive.
       let cause = unsafe completions[index]
       unsafe frames.append(
         Frame(
@@ -287,7 +286,7 @@ extension Resolution {
     unsafe completionFrames = frames.count
   }
 
-  /// Whether a factory is running on this thread that was given a node's context.
+  /// Whether this thread is running a factory that was given the node's context.
   @inline(__always)
   func hasHanded(_ node: Node) -> Bool { unsafe frames.count > 0 && isHanded(node) }
 
@@ -304,7 +303,7 @@ extension Resolution {
   /// The providers whose factories are running, the outermost first.
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
 
-  /// The keys of the running factories, beginning with the factory at an index.
+  /// The keys of the running factories, beginning with the factory at the given index.
   private func path(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
@@ -331,15 +330,15 @@ extension Resolution {
 
   /// Ends a lookup for `obtain`.
   ///
-  /// - Returns: The last request, made by the lookup or by a factory that it ran, that only an asynchronous factory can
-  ///   fulfil.
+  /// - Returns: The last request that only an asynchronous factory can fulfil, among those made by the lookup and by
+  ///   the factories that it ran.
   func endObtaining(_ outer: Unmade??) -> Unmade? {
     let unmade = unsafe obtaining ?? nil
     unsafe obtaining = outer
     return unmade
   }
 
-  /// Whether `obtain` looks something up on this thread.
+  /// Whether `obtain` is looking something up on this thread.
   var isObtaining: Bool { unsafe obtaining != nil }
 
   /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, and the
@@ -353,9 +352,9 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins a graph of its own for an instance that its provider will keep: the parts that are made for this instance
-  /// are shared only among themselves. The instance must not get parts that the link has made before: these might
-  /// depend on the context that asks, which might end before the instance does.
+  /// Begins a separate graph for an instance that its provider will keep: the parts that are made for this instance are
+  /// shared only among themselves. The instance must not get parts that the link has made before: these might depend on
+  /// the context that asks, which might end before the instance does.
   ///
   /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
   ///   look.
@@ -368,19 +367,19 @@ extension Resolution {
     return outer
   }
 
-  /// Writes the graph's instance of a provider to `memory`, if there is one and it is an object that needs no cast.
-  /// `memory` must be memory for an optional of the provider's type.
+  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
+  /// cast. `memory` must be memory for an optional of the provider's type.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
   }
 
-  /// Whether the graph shares an instance that a provider made without arguments.
+  /// Whether the graph shares an instance that the given provider made without arguments.
   func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
 
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
     guard let arguments else { return unsafe graphs.find(provider.id) }
-    // The comparison calls the user's `==`, which might link. So it must not run during an access to `graphs`.
+    // The comparison calls the user's `==`, which might link, so it must not run during an access to `graphs`.
     let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
     return candidates.first { $0.arguments == arguments }?.instance
   }

@@ -1,16 +1,16 @@
-/// The making of an instance that several threads may want: one thread runs the factory, and the others wait for the
+/// The creation of an instance that several threads may want: one thread runs the factory, and the others wait for the
 /// result.
 ///
-/// The same type also stands for a set-up block that is running, a module that is being installed, and a user's storage
-/// that is being reset or is storing an instance: other threads wait for these in the same way, although no instance is
-/// being made.
+/// The same type also stands for a set-up block that is running, for a module that is being installed, and for a user's
+/// storage that is being reset or is storing an instance. Other threads wait for these in the same way, although no
+/// instance is being made.
 final class SharedCreation: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
   enum Outcome {
     case made(Instance)
     case failed(any Error)
-    /// There is no result; the threads that waited look up again.
+    /// There is no result; the threads that waited repeat their lookups.
     case undecided
   }
 
@@ -21,8 +21,8 @@ final class SharedCreation: @unchecked Sendable {
   /// The thread that makes the instance. The reference is unowned: it is used only before the creation ends, which
   /// happens on that thread.
   private(set) var maker: Unretained<Resolution>
-  /// Whether the provider makes this instance only once, so that it does not matter whether a look caused this (see
-  /// `ChangeKind`). False if the factory has ever failed, because then each look may run it again.
+  /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
+  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look may run it again.
   private(set) var happensOnce = false
   private var hasEnded = false
   /// The outcome. Set when the creation ends, but only if a thread waits for it.
@@ -45,8 +45,8 @@ final class SharedCreation: @unchecked Sendable {
     self.maker = maker
   }
 
-  /// Begins the creation of an instance, with a new object or with one whose last creation has ended without any
-  /// waiting thread. Call this under the tree lock.
+  /// Begins the creation of an instance. This object is new, or is reused after a creation that no thread has waited
+  /// for. Call this under the tree lock.
   func begin(_ provider: Provider) {
     self.provider = Unretained(provider)
     reach = provider.reach
@@ -97,7 +97,7 @@ final class SharedCreation: @unchecked Sendable {
     return false
   }
 
-  // This is a function of its own, so that `end` is small enough for the compiler to inline.
+  // A separate function, so that `end` is small enough to be inlined.
   @inline(never)
   private func pass(_ outcome: Outcome, _ gate: Gate) {
     self.outcome = outcome
@@ -106,12 +106,12 @@ final class SharedCreation: @unchecked Sendable {
     tasks = []
   }
 
-  /// Announces that a task will wait. This makes the gate, because without one the end of the creation wakes no tasks,
-  /// and the creation is reused. Call this under the tree lock.
+  /// Announces that a task will wait. Makes the gate, because without one, the end of the creation would wake no tasks,
+  /// and the creation would be reused. Call this under the tree lock.
   func expectTask() { if gate == nil { gate = Gate() } }
 
-  /// Waits, without blocking a thread, until the creation has ended. Before this, `expectTask` must have been called
-  /// while the creation was under way, so that it is not reused. Do not call this under a lock.
+  /// Waits, without blocking a thread, until the creation has ended. `expectTask` must have been called before, while
+  /// the creation was under way, so that it is not reused. Do not call this under a lock.
   func waitForEnd() async {
     await withCheckedContinuation { continuation in
       let isOver = Tree.change { _ in

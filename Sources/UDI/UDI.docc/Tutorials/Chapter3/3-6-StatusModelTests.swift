@@ -4,7 +4,7 @@ import UDITesting
 
 @testable import Shelf
 
-/// Lets other tasks run until something is so.
+/// Lets other tasks run until the condition holds.
 @MainActor func wait(until isSo: () -> Bool) async {
   while !isSo() { await Task.yield() }
 }

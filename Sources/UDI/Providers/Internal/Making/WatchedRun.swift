@@ -1,5 +1,5 @@
-/// Measures one run of a factory, has the factory's lookups recorded, and tells the observer what was made.
-struct Making {
+/// One run of a factory that is measured, whose lookups are recorded, and whose instance is reported to the observer.
+struct WatchedRun {
   private let provider: Provider
   private let context: UDIContext
   /// The providers whose factories asked for the instance, the outermost first.
@@ -8,7 +8,7 @@ struct Making {
 
   /// Whether runs of factories are recorded or observed.
   @inline(__always)
-  static var isWatched: Bool { UDIRecording.isOnOrObserved }
+  static var isWanted: Bool { UDIRecording.isOnOrObserved }
 
   /// Starts the measurement. Call this just before the factory is called.
   ///
@@ -34,14 +34,14 @@ struct Making {
 }
 
 extension Provider {
-  /// Calls the factory, measures how long it takes, has its lookups recorded, and tells the observer.
+  /// Calls the factory, measures how long it takes, has its lookups recorded, and notifies the observer.
   @inline(never)
   final func makeWatched(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     // This provider is the innermost one that is running.
-    let making = Making(
+    let run = WatchedRun(
       self, context, askedBy: PerThread.resolution.read { $0.runningProviders.dropLast().map(\.key) })
     guard let made = try make(context, arguments) else { return nil }
-    making.end()
+    run.end()
     return made
   }
 }
