@@ -62,3 +62,25 @@ import UDITesting
     #expect(AppContext === outer)
   }
 }
+
+/// Swift Testing makes the suite's instance inside the test's context, so an initialiser can prepare the context.
+@Suite(.ownAppContext) struct OwnAppContextInInitialiserTests {
+  private struct Stopped: UDIModule {
+    func register(in context: UDIContext) {
+      context.register((any Clock).self) { StoppedClock(now: 3) }
+    }
+  }
+
+  init() { AppContext.install(Stopped()) }
+
+  @Test("What the suite's initialiser registers, the test finds") func registered() throws {
+    #expect(try AppContext.require((any Clock).self).now == 3)
+  }
+
+  @Test("Each test has a context of its own", arguments: 0..<4) func separate(index: Int) throws {
+    let basket = Basket(owner: index)
+    AppContext.bind(basket, as: (any Cart).self)
+    #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [index])
+    #expect(try AppContext.require((any Clock).self).now == 3)
+  }
+}

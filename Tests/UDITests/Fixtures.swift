@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import UDI
@@ -71,4 +72,15 @@ extension Trait where Self == TimeLimitTrait {
   /// The limit is far beyond what a test needs by itself: every test of the run shares the threads, and under the thread
   /// sanitizer, on a slow machine, a test can wait minutes for its turn.
   static var unlessItHangs: Self { .timeLimit(.minutes(15)) }
+}
+
+/// Whether this process runs under the thread sanitizer.
+let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
+
+extension Trait where Self == ConditionTrait {
+  /// For a test that needs a very large tree, or very many lookups, but only one thread. Under the thread sanitizer it
+  /// would take minutes, and could find nothing.
+  static var exceptUnderThreadSanitizer: Self {
+    .disabled(if: isUnderThreadSanitizer, "large, and on one thread")
+  }
 }

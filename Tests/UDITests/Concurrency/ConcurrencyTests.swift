@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TreeModel
 import UDI
@@ -189,7 +188,7 @@ import UDI
   /// Objects die on one thread while another thread looks them up: it gets a live object or nothing.
   @Test func lookupsRaceWithDeath() {
     let context = UDIContext(tag: "context")
-    let slot = Mutex<Member?>(nil)
+    let slot = Locked<Member?>(nil)
     let wrong = Tally()
     onThreads(4) { thread in
       for step in 0..<3000 {
@@ -319,13 +318,10 @@ import UDI
 
 // MARK: - The thread sanitizer still finds races
 
-/// Whether this process runs under the thread sanitizer.
-private let underThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
-
 @Suite struct ThreadSanitizerTests {
   /// The code that keeps the sanitizer from misreading the library's locks must not hide a real race. Here is one, in a
   /// process of its own.
-  @Test(.enabled(if: underThreadSanitizer, "needs swift test --sanitize=thread"))
+  @Test(.enabled(if: isUnderThreadSanitizer, "needs swift test --sanitize=thread"))
   func aDeliberateRaceIsReported() async {
     let result = await #expect(processExitsWith: .exitCode(66), observing: [\.standardErrorContent]) {
       final class Racy: Service, @unchecked Sendable { var count = 0 }  // Unchecked: the race is the point.

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 import Testing
 import UDI
 
@@ -354,8 +353,8 @@ import UDI
   ) async {
     let death = Death()
     var holder: Holder? = { make(Mortal(death)) }()
-    let parcel = Mutex(holder.take())
-    onThreads(1) { [parcel = Box(parcel)] _ in parcel.content.withLock { $0 = nil } }
+    let parcel = Locked(holder.take())
+    onThreads(1) { _ in parcel.withLock { $0 = nil } }
     for _ in 0..<death.births { #expect(await death.wasOnMainActor, sourceLocation: sourceLocation) }
   }
 
@@ -528,7 +527,7 @@ private final class SendableForm: @unchecked Sendable { var local: (any Local & 
 }
 
 private final class Keeper: UDIStorage {
-  private let kept = Mutex<UDIMade?>(nil)
+  private let kept = Locked<UDIMade?>(nil)
   private let givesAway: Bool
   init(givesAway: Bool = false) { self.givesAway = givesAway }
   var keepsSomething: Bool { kept.withLock { $0 != nil } }
@@ -541,11 +540,6 @@ private final class Keeper: UDIStorage {
 private struct KeeperAlone: Sendable {
   let keeper: Keeper
   let made: UDIMade?
-}
-
-private final class Box<Content: ~Copyable & Sendable>: Sendable {
-  let content: Content
-  init(_ content: consuming Content) { self.content = content }
 }
 
 private protocol Shown: AnyObject {}

@@ -172,7 +172,7 @@ import UDI
   }
 
   /// 100,000 contexts, one below the other.
-  @Test func aLongChain() async throws {
+  @Test(.exceptUnderThreadSanitizer) func aLongChain() async throws {
     // From the lowest up: an audit of another test goes up from each context that is made.
     func makeChain(_ prepare: (UDIContext, Int) -> Void) throws -> (root: UDIContext, lowest: UDIContext) {
       let lowest = UDIContext(tag: "lowest")

@@ -4,7 +4,7 @@ import UDI
 
 /// Sizes that nobody needs, to be sure that nothing breaks before. A chain of 100,000 contexts is in `TreeTests`.
 @Suite(.serialized) struct LimitTests {
-  @Test("A context with 1,000,000 children")
+  @Test("A context with 1,000,000 children", .exceptUnderThreadSanitizer)
   func fanOut() throws {
     let count = 1_000_000
     let root = UDIContext(tag: "root")

@@ -160,7 +160,7 @@ import UDI
   }
 
   /// Nothing recurses over depth: building, searching, printing and releasing a deep tree use little stack.
-  @Test func aChainOf100_000() throws {
+  @Test(.exceptUnderThreadSanitizer) func aChainOf100_000() throws {
     let depth = 100_000
     let service = Plain()
     var root: UDIContext? = UDIContext(tag: "\(depth)")

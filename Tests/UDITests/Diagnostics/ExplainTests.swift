@@ -183,7 +183,7 @@ struct ExplainTests {
     #expect(#expect(throws: UDILinkError.self) { try root.require((any Other).self, with: Opaque()) }?.cause == cause)
   }
 
-  @Test("Many that are equally near, and deep trees, are told of in bounds")
+  @Test("Many that are equally near, and deep trees, are told of in bounds", .exceptUnderThreadSanitizer)
   func bounds() throws {
     let plain = Plain()
     for index in 0..<1500 { try shop.makeChild(tag: "\(index)").multiBind(plain, as: (any Service).self) }

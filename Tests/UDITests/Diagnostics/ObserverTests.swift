@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import UDI
 
@@ -11,7 +10,7 @@ struct ObserverTests {
 
   /// Collects events.
   final class Log: Sendable {
-    private let events = Mutex<[UDIEvent]>([])
+    private let events = Locked<[UDIEvent]>([])
     var all: [UDIEvent] { events.withLock { $0 } }
     var texts: [String] { all.map(Self.describe) }
     var observer: UDIObserver { UDIObserver { event in self.events.withLock { $0.append(event) } } }

@@ -1,10 +1,9 @@
-import Synchronization
 import Testing
 import UDI
 
 @Suite struct ReporterTests {
   final class Log: Sendable {
-    private let entries = Mutex<[UDIMisuse]>([])
+    private let entries = Locked<[UDIMisuse]>([])
     var all: [UDIMisuse] { entries.withLock { $0 } }
     func reporter(unattached: Bool) -> UDIReporter {
       UDIReporter(reportsUnattachedUse: unattached) { misuse in self.entries.withLock { $0.append(misuse) } }

@@ -411,7 +411,7 @@ extension UDIKey<any Errand> {
     let elsewhere = UDIContext(tag: "elsewhere")
     let service = Plain()
     let isDead = Atomic<Bool>(false)
-    let holder = Mutex<UDIContext?>(UDIContext(tag: "holder"))
+    let holder = Locked<UDIContext?>(UDIContext(tag: "holder"))
     holder.withLock { $0 }?.bind(
       service, as: (any Service).self,
       named: UDIName(

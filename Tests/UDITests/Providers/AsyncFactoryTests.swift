@@ -1,14 +1,13 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import UDI
 
 /// Lets asynchronous code wait until something has happened a number of times.
 final class Latch: Sendable {
-  private let state: Mutex<(remaining: Int, waiters: [CheckedContinuation<Void, Never>])>
+  private let state: Locked<(remaining: Int, waiters: [CheckedContinuation<Void, Never>])>
 
-  init(_ count: Int = 1) { state = Mutex((count, [])) }
+  init(_ count: Int = 1) { state = Locked((count, [])) }
 
   func arrive() {
     let waiters = state.withLock { state in

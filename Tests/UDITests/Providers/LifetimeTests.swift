@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import UDI
 
@@ -76,7 +75,7 @@ import UDI
 
   @Test func contextGivesItsOwnContextToTheFactory() throws {
     let child = try context.makeChild(tag: "child")
-    let seen = Mutex<[String]>([])
+    let seen = Locked<[String]>([])
     func note(_ context: UDIContext) -> Made {
       seen.withLock { $0.append(context.tag) }
       return Made()
@@ -132,7 +131,7 @@ import UDI
 
   /// Keeps each instance for a number of loads.
   final class Uses: UDIStorage {
-    private let state = Mutex<(made: UDIMade, left: Int)?>(nil)
+    private let state = Locked<(made: UDIMade, left: Int)?>(nil)
     private let resets: Tally
     init(_ resets: Tally) { self.resets = resets }
     func load() -> UDIMade? {

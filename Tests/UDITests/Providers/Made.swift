@@ -37,7 +37,7 @@ struct OutOfOrder: Error, Equatable { var code = 7 }
 
 /// Two that refer to each other.
 final class Left: Alpha {
-  private let other = Mutex<Right?>(nil)
+  private let other = Locked<Right?>(nil)
   var right: Right? {
     get { other.withLock { $0 } }
     set { other.withLock { $0 = newValue } }
@@ -46,7 +46,7 @@ final class Left: Alpha {
 
 final class Right: Beta {
   private struct Weak: Sendable { weak let left: Left? }
-  private let other = Mutex(Weak(left: nil))
+  private let other = Locked(Weak(left: nil))
   var left: Left? {
     get { other.withLock { $0.left } }
     set { other.withLock { $0 = Weak(left: newValue) } }

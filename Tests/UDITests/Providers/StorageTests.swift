@@ -262,7 +262,7 @@ import UDI
     func reset() { kept.withLock { $0 = nil } }
   }
 
-  @Test func setsOfArgumentsThatNothingIsKeptForAreForgotten() {
+  @Test(.exceptUnderThreadSanitizer) func setsOfArgumentsThatNothingIsKeptForAreForgotten() {
     let (storages, other) = (Census(), UDIContext(tag: "other"))
     let isKeeping = Locked(true)
     let lifetime = UDILifetime(

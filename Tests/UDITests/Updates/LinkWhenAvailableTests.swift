@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import UDI
 
@@ -197,7 +196,7 @@ extension LinkWhenAvailableTests {
       var sleepers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     var now: Instant { state.withLock { $0.now } }
     let minimumResolution = Duration.zero
     var sleeperCount: Int { state.withLock { $0.sleepers.count } }

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import UDI
 
@@ -55,7 +54,7 @@ import UDI
     let (first, second, third) = (Plain("1"), Plain("2"), Plain("3"))
     root.bind(first, as: (any Service).self)
     root.bind(third, as: (any Other).self)
-    let seen = Mutex<[String]>([])
+    let seen = Locked<[String]>([])
     let task = Task {
       try await root.whileAvailable((any Service).self, (any Other).self) { service, _ in
         let label = (service as? Plain)?.label ?? ""
@@ -129,7 +128,7 @@ import UDI
 
   /// How many operations are running, and how many have run at once.
   private final class Running: Sendable {
-    private let counts = Mutex((now: 0, most: 0))
+    private let counts = Locked((now: 0, most: 0))
     var now: Int { counts.withLock { $0.now } }
     var most: Int { counts.withLock { $0.most } }
 

@@ -96,18 +96,12 @@ extension Binding {
   ///
   /// - Parameter other: The node of that context, which must not be ending; nil if there is none.
   final func end(with other: Node?) {
-    guard let detailed = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
-    detailed.setEnd(other)
-  }
-}
-
-extension DetailedBinding {
-  fileprivate func setEnd(_ other: Node?) {
+    guard let binding = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
     let other = other == node ? nil : other
-    if other == endsWith { return }
-    let me = Unretained(self)
-    endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
-    endsWith = other
+    if other == binding.endsWith { return }
+    let me = Unretained(binding)
+    binding.endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
+    binding.endsWith = other
     other?.treeLocked.ensureExtras().bindingsElsewhere.insert(me)
   }
 }
