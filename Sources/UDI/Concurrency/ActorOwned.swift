@@ -27,8 +27,8 @@ final class ActorOwned<Value>: @unchecked Sendable {
   deinit {
     guard let actor, let content = content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
-    // The value is passed on to a carrier, so that this thread never holds the last reference to it. When the carrier
-    // is released, it is empty.
+    // The value is passed on to a carrier, so that this thread never holds the last reference to the value. By the time
+    // the carrier is released, it is already empty.
     let carrier = ActorOwned(consume content, by: actor)
     Task.detached { await carrier.empty(on: actor) }
   }

@@ -12,7 +12,7 @@
 /// `Lock` uses.
 @safe
 final class Gate: @unchecked Sendable {
-  // Unchecked: `mutex` guards all mutable properties. Safe: the gate owns the memory that the pointers refer to.
+  // Unchecked: `mutex` guards all mutable properties. `@safe`: the gate owns the memory that the pointers refer to.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private var isOpen = false

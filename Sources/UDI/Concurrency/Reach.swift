@@ -80,8 +80,8 @@ struct EntryForm {
   @inline(__always)
   func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
 
-  /// Whether a lookup may not have the dependency, because it asks for a `Sendable` type but the entry was registered
-  /// under a type that is not `Sendable`.
+  /// Whether the dependency must be refused to a lookup, because the lookup asks for a `Sendable` type but the entry
+  /// was registered under a type that is not `Sendable`.
   func isRefused(to reach: Reach) -> Bool { reach == .anywhere && self.reach == .mainActor }
 }
 

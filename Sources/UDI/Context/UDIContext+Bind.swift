@@ -19,8 +19,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
-  ///   withdraw the others.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes, and O(bindings of the instance)
+  ///   to withdraw the others.
   @inlinable
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -43,7 +43,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @inlinable
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
@@ -59,7 +59,7 @@ extension UDIContext {
   ///   - type: The type that the instance is bound under.
   ///   - name: The name that the instance is bound under, if any.
   /// - Returns: Whether there was a binding, even if its instance had already been released.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = KeyIdentity.of(.of(type), name)

@@ -65,8 +65,8 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
     /// dependency back to itself.
     case cycle([String])
-    /// The provider of a different type serves the requested type, but its instance does not conform to the requested
-    /// type. The associated value is the name of the type that the provider makes.
+    /// A provider of a different type was registered to serve the requested type, too, but its instance does not
+    /// conform to the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
     /// The context that the object is attached to is gone.
     case contextGone

@@ -67,8 +67,8 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the arrows from dependents to dependencies. An object that has looked something up and is not shown
-  /// otherwise gets its own box.
+  /// Returns the arrows from dependents to dependencies. An object that has looked something up and has no
+  /// other box gets its own.
   ///
   /// - Parameters:
   ///   - shown: The names of the boxes of bindings and providers.

@@ -14,8 +14,8 @@ public final class UDIAttachment: Sendable {
   // The comment on each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
   let lock = Lock()
-  /// The object holds the context strongly. This reference makes no cycle, because a context never strongly holds a
-  /// bound object. Guarded by `lock`.
+  /// The context, which the object holds strongly; nil if the object is not attached, or if `attachedWeakly` is used
+  /// instead. This makes no cycle, because neither this context nor one below it owns the object. Guarded by `lock`.
   nonisolated(unsafe) var attached: UDIContext?
   /// The node of `attached`, which exists as long as the context is held. Guarded by `lock`.
   nonisolated(unsafe) var attachedNode: Node?

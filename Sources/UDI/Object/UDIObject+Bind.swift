@@ -15,8 +15,8 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes, and O(bindings of the instance) to
-  ///   withdraw the others.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes, and O(bindings of the instance)
+  ///   to withdraw the others.
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -44,7 +44,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level above whose answer changes, for each context.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes, for each context.
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line

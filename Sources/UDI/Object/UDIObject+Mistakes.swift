@@ -14,13 +14,13 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: use `linkInLine` on objects, also with `fresh`.
+  /// Unavailable: use `linkInLine` on objects; it has a parameter `fresh`, too.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool
   ) -> Dependency? { nil }
 
-  /// Unavailable: use `linkInLine` on objects, also with `fresh` and the same arguments.
+  /// Unavailable: use `linkInLine` on objects, with the same arguments, including `fresh`.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,

@@ -24,7 +24,7 @@ extension UDIContext {
   ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
   ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
@@ -34,8 +34,8 @@ extension UDIContext {
     provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
   }
 
-  /// Gives the context a dependency to own that is not `Sendable`, on the main actor. In all other respects, this form
-  /// does the same as the one for `Sendable` types.
+  /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
+  /// other respects, this form does the same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - value: The dependency.
@@ -48,7 +48,7 @@ extension UDIContext {
   ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
   ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @preconcurrency @MainActor
   @discardableResult
   public func provide<Dependency>(

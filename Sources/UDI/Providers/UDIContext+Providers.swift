@@ -17,7 +17,7 @@ extension UDIContext {
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether anything was registered.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
     let identity = KeyIdentity.of(.of(Dependency.self), key.name)
@@ -43,7 +43,7 @@ extension UDIContext {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
   /// - Returns: Whether anything was registered.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     unregister(UDIKey(type, named: name))
@@ -52,14 +52,14 @@ extension UDIContext {
   /// Releases the instances that the providers of this context keep; those of other contexts stay. The next link makes
   /// a new instance.
   ///
-  /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
   public func reset() { reset { _ in true } }
 
   /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay.
   /// The next link makes a new instance.
   ///
   /// - Parameter lifetime: The lifetime of the providers.
-  /// - Complexity: O(providers of this context), and O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
   public func reset(_ lifetime: UDILifetime) { reset { $0 == lifetime } }
 
   private func reset(where condition: (UDILifetime) -> Bool) {

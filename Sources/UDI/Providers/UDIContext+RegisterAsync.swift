@@ -40,7 +40,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -77,7 +77,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -114,7 +114,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -141,7 +141,7 @@ extension UDIContext {
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
   /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)``.
   ///
-  /// The parameters are obtained one after the other, so they can be asynchronous themselves.
+  /// The parameters are obtained, so they can come from asynchronous factories. They are obtained one after the other.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; by default the type that
@@ -157,7 +157,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(

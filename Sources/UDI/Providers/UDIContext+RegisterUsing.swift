@@ -35,7 +35,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `make` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(

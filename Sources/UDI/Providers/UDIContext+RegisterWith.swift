@@ -30,7 +30,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -67,7 +67,7 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,

@@ -52,7 +52,7 @@ extension UDIRegistration {
   /// replaced this one, that one stays.
   ///
   /// - Returns: Whether the registration was still in its context.
-  /// - Complexity: O(log siblings) on each level above whose answer changes.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister() -> Bool {
     let (done, storages) = Tree.change { garbage -> (Bool, [DroppedStorage]) in

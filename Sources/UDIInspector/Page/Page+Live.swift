@@ -1,5 +1,6 @@
 extension Page {
-  /// The script that gets the data, repeatedly while the program runs, and starts all other scripts.
+  /// The script that gets the data, and calls the functions of the other scripts with it. Unless the page is paused or
+  /// hidden, it does so again and again while the program runs.
   static let liveScript = #"""
     // MARK: - Getting the data
 

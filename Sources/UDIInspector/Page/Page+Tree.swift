@@ -46,8 +46,8 @@ extension Page {
         ...parts.map(([name, attributes]) => drawing(name, attributes)))
     }
 
-    // A type's name, with its module less prominent: `Shop.` is less important than `Clock`. The address in the name of
-    // a private or local type is left out.
+    // A type's name, with its module in a less prominent style, because `Shop.` matters less than `Clock`. The address
+    // in the name of a private or local type is left out.
     function typeName(reflected) {
       const type = reflected.replace(/(\(unknown context at \$[0-9a-f]+\)\.)+/g, '(private).')
       const module = /^[\p{L}_][\p{L}\p{N}_]*\.(?=.)/u.exec(type)?.[0] ?? ''

@@ -11,7 +11,8 @@ extension UDIContext {
   /// the tree is.
   private static var limit: Int { 1000 }
 
-  /// Returns the error to throw if a lookup has failed. A factory's own error is returned unchanged.
+  /// Returns the error to throw if a lookup has failed, and tells the observer of the miss. A factory's own error is
+  /// returned unchanged.
   @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?

@@ -19,7 +19,8 @@ struct TypeMetadata {
   }
 
   /// Whether every value of the type consists of one to three words, of which the first is a reference to a class
-  /// instance. This is the case for classes, and for class-bound protocols and compositions.
+  /// instance. This is the case for classes, and for class-bound protocols and compositions of
+  /// at most two protocols.
   var holdsReferences: Bool {
     // The reference is followed by one word for each protocol, so three words are enough for at most two protocols.
     if let protocolFlags { return protocolFlags & 1 << 31 == 0 && protocolFlags & 0xff_ffff <= 2 }

@@ -17,8 +17,8 @@ struct TypeTable {
   }
 
   private let buckets: UnsafeMutablePointer<Bucket>
-  /// A hash, shifted right by this number, is the index of a bucket. The number is the number of bits in a word, minus
-  /// log2 of the number of buckets.
+  /// The index of a hash's bucket is the hash, shifted right by this many bits: the bits in a word, minus log2 of the
+  /// bucket count.
   private let shift: UInt
 
   /// Allocates an empty table of 2^`bits` buckets.

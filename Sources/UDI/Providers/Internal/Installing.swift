@@ -14,7 +14,8 @@ final class InstalledModule: @unchecked Sendable {
   /// The creation that other threads wait for while a thread installs the module.
   fileprivate var creation: SharedCreation?
 
-  /// - Parameter isSendable: Whether the module may be held, and be compared on any thread.
+  /// - Parameter isSendable: Whether the compiler knows that the module is `Sendable`. Only then may its value be kept,
+  ///   and compared on any thread.
   /// - Returns: Nil if the module cannot be recognised later, so that it is installed each time.
   init?<Module: UDIModule>(_ module: Module, isSendable: Bool, _ creation: SharedCreation) {
     type = ObjectIdentifier(Swift.type(of: module))

@@ -35,7 +35,7 @@ extension Node {
     for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
   }
 
-  /// Notifies the watchers that are entered at this node for the given key, and those whose lookup begins above and
+  /// Notifies the watchers that this node has for the given key, and those whose lookup begins above and
   /// might find the dependency here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }

@@ -53,8 +53,9 @@ class Binding: Entry, @unchecked Sendable {
 final class DetailedBinding: Binding, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
 
-  /// The attachment of the object whose verb made the binding; nil if the bound object itself or a context made it. The
-  /// binding is withdrawn when this object is released, so the reference never dangles.
+  /// The attachment of the object whose verb made this binding; nil if the bound object bound itself, or if a context
+  /// made the binding. When the object with this attachment is released, the binding is withdrawn, so the reference
+  /// never dangles.
   let maker: Unretained<UDIAttachment>?
   /// The class of the bound object, which explanations need after the object has been released. Nil if recording was
   /// off when the binding was made.

@@ -85,8 +85,9 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// Removes the entry from its context, because it is dead. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
-  /// Returns the instance if a lookup cannot read it directly: makes it, or takes it out of its box.
+  /// Returns the instance of an entry that lookups cannot read directly: makes it, or takes it out of its box.
   ///
+  /// - Parameter isFresh: Whether to make a new instance even if one is kept.
   /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
   func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 

@@ -122,7 +122,8 @@ struct RankedBlocks {
   }
 
   mutating func insert(_ child: RankedChild) {
-    // The child belongs in the last block whose first rank is greater than the child's, or else into the first block.
+    // The child belongs in the last block whose first child has a greater rank. If there is no such block, it belongs
+    // in the first one.
     let index = max(0, blocks.partition { $0[0].rank > child.rank } - 1)
     let offset = blocks[index].partition { $0.rank > child.rank }
     blocks[index].insert(child, at: offset)

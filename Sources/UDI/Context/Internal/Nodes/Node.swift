@@ -228,7 +228,7 @@ enum NodeState: UInt8 {
 
 /// When a node stores a reference to its context in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not before the node gets children or providers.
+  /// Not until the node gets children or providers.
   case never
   /// As soon as the node has no parent. User code holds a registration, which has to name the context.
   case withoutParent

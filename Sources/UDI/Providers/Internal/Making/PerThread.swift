@@ -27,8 +27,8 @@ enum PerThread {
   }
 
   /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider or a set-up block
-  /// exists, because the key has been made by then. The caller must have found the provider or set-up block while
-  /// holding a lock, so that it sees the key.
+  /// exists: the thread key is made before the first of these. The caller must have found the provider or set-up block
+  /// while holding a lock, so that it certainly sees the thread key.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {

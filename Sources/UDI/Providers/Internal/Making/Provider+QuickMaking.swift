@@ -32,7 +32,7 @@ extension Entry {
     guard provider.isQuick, !provider.isIsolated || provider.isolation.isHere, !WatchedRun.isWanted else { return nil }
     let resolution = PerThread.resolution
     if kind == .graphProvider, provider.mayShareWhatLookupsPass {
-      // The graph already has an instance, and `obtain` finds it.
+      // If the graph already has an instance, `obtain` finds it.
       if resolution.read({ $0.shares(provider.id) }) { return nil }
     }
     try resolution.read { try $0.push(provider, context, nil, isShared: false, isFresh: false) }

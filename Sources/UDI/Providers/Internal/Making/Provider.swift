@@ -38,8 +38,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
   let hasCompletion: Bool
-  /// Whether the provider is a `Factory` that takes no arguments. Such a factory can write its instance directly to
-  /// memory of the lookup.
+  /// Whether the provider is a `Factory` that takes no arguments. Such a factory can write its instance straight
+  /// into the lookup's memory.
   let isSimpleFactory: Bool
   private let usesDefaultLifetime: Bool
   /// How the factory's last run ended.

@@ -7,7 +7,7 @@
 /// link would inherit it. And it could not say which thread waits for which, so two threads could wait for one another
 /// for ever.
 final class Resolution {
-  /// A factory that is running.
+  /// A factory or a completion that is running.
   struct Frame {
     // Both references are unowned. Objects that a factory's frame refers to are held by the link that runs the factory;
     // objects that a completion's frame refers to are held by `completions`.
@@ -17,9 +17,9 @@ final class Resolution {
     let arguments: Arguments?
   }
 
-  /// The frames of the running factories, the outermost first. Only this thread writes them. Other threads read them
-  /// only under the tree lock and while this thread waits. They see that this thread waits, because it records what it
-  /// waits for (`waitingFor`) under the same lock.
+  /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
+  /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
+  /// it records what it waits for (`waitingFor`) under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
   /// The addresses of the thread's stack; nil before `isTooDeep` first asks for them.
