@@ -19,7 +19,7 @@ extension UDITreePage {
     // The pointer is used only during the call.
     let written = unsafe bytes.withUnsafeBufferPointer { unsafe fwrite($0.baseAddress, 1, $0.count, file) }
     let code = errno
-    // Closing the file writes the rest of the buffer, so closing may fail as well.
+    // Closing the file writes the rest of the buffer, and this can fail.
     let isClosed = unsafe fclose(file) == 0
     guard written == bytes.count else { throw WriteError(path: path, code: code) }
     guard isClosed else { throw WriteError(path: path, code: errno) }

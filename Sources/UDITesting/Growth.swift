@@ -20,7 +20,7 @@ import UDI
 /// Tasks that are ending get a moment to release the objects that they hold.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation, at least three times.
+///   - rounds: How often to run the operation. It always runs at least three times.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
@@ -45,7 +45,7 @@ nonisolated(nonsending) public func expectNoGrowth(
 /// Runs a synchronous operation several times, and fails the test if there is more of something after each round.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation, at least three times.
+///   - rounds: How often to run the operation. It always runs at least three times.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.

@@ -28,7 +28,7 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == LeakAuditTrait {
   /// Fails a test for each object and each context that outlives the test. The audit covers contexts that were made
-  /// during the test, and objects that were bound, attached, or made for a context during it.
+  /// during the test, and objects that were bound, attached, or made for a context during the test.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }

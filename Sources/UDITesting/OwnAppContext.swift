@@ -101,8 +101,8 @@ final class OwnContext: Sendable {
   private let test = Test.current?.id
 
   /// The task's `OwnContext`, stored in two task-local values: one is set before the task's `AppContext`, and one after
-  /// it. A task copies all three values, and may release them in either order. Since both the first and the last value
-  /// refer to this object, a task that still holds the context also holds this object.
+  /// it. A task copies all three values, and may release them in this order or in the reverse order. Since both the
+  /// first and the last value refer to this object, a task that still holds the context also holds this object.
   @TaskLocal fileprivate static var around: OwnContext?
   @TaskLocal fileprivate static var inside: OwnContext?
 
@@ -115,17 +115,17 @@ final class OwnContext: Sendable {
 
 /// Runs an operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
 ///
-/// - Parameter operation: Called with the `AppContext`. If that is new, also called with an object that is alive as
-///   long as any task holds the context.
+/// - Parameter operation: Called with the `AppContext` and, if that is new, with an object that is alive as long as any
+///   task holds the context.
 nonisolated(nonsending) func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
 ) async rethrows -> Result {
   if let present { return try await withReporter(UDIReporter(onMisuse)) { try await operation(present, nil) } }
   return try await withReporter(UDIReporter(onMisuse)) {
-    // The context is made in this block, so that it also ends in it, and what has not been closed is reported to this
-    // operation's reporter. It ends on the main actor, because there, objects of the main actor that it owns are
-    // released at once, with all that they hold.
+    // The context is made in this block and ends in it, so that what has not been closed is reported to this
+    // operation's reporter. The context ends on the main actor, because objects of the main actor that the context owns
+    // are released at once there, with all that they hold.
     let own = OwnContext()
     do {
       let result = try await run(operation, in: own)

@@ -26,7 +26,7 @@ package final class TreeAttachment: Sendable {
     self.sourceLocation = sourceLocation
   }
 
-  /// Runs a test. When it records its first issue, or throws, attaches the text of the tree as it is at that moment.
+  /// Runs a test. When the test records its first issue, or throws, attaches the text of the tree at that moment.
   static func attaching(
     _ context: UDIContext, to test: Test, _ testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {

@@ -28,7 +28,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     /// The file of the call of `attached(to:)`. If a provider made the object, this is the file of the provider's
     /// registration. Nil if the object was attached by setting `attachedContext`.
     public let fileID: String?
-    /// The line of that call, counted from 1.
+    /// The line of that call, counted from 1; nil if `fileID` is nil.
     public let line: Int?
   }
 

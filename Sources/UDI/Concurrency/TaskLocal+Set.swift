@@ -1,5 +1,5 @@
 // The standard library's `withValue` loses the type of an error that it rethrows. So here the operation's outcome is
-// passed through it as a value.
+// passed through `withValue` as a value.
 
 extension TaskLocal {
   /// Sets the task-local value during an operation.

@@ -1,8 +1,8 @@
 /// The root of the tree, and the context of every object that is not attached to a context.
 ///
 /// Inside ``withAppContext(_:operation:)``, this is the context that was passed to it. Otherwise it is the process's
-/// root, which ``replaceAppContext(with:)`` replaces. A test, or any part of a program, can therefore have its own
-/// tree, and the code that it calls need not know.
+/// root, which ``replaceAppContext(with:)`` replaces. A test, or any part of a program, can therefore run code with a
+/// separate tree, and that code need not know.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }
@@ -12,8 +12,8 @@ package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 
 /// Runs an operation with the given context as ``AppContext``.
 ///
-/// The context also applies in tasks that the operation starts, except detached tasks. Objects that are attached
-/// already keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
+/// The context also applies in tasks that the operation starts, except detached tasks. Objects that are already
+/// attached keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
 /// process's `AppContext`.
 ///
 /// - Parameters:
@@ -43,7 +43,7 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
 /// Replaces the process's ``AppContext``, which applies to code outside ``withAppContext(_:operation:)``: for example,
 /// in Dispatch queues, threads and detached tasks.
 ///
-/// Objects that are attached already keep their context.
+/// Objects that are already attached keep their context.
 ///
 /// - Parameter context: The new root.
 /// - Returns: The previous root, so that the caller can put it back.
@@ -56,8 +56,8 @@ private enum RootContext {
   @TaskLocal static var ofTask: UDIContext?
 
   private static let lock = Lock()
-  /// The process's root context, guarded by `lock`. Leak audits are not notified of this context, because it stays from
-  /// its first use until the process ends.
+  /// The process's root context, guarded by `lock`. Leak audits are not notified of the initial one, because it stays
+  /// from its first use until the process ends, unless it is replaced.
   private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
 
   static var ofProcess: UDIContext { lock.withLock { unsafe process } }

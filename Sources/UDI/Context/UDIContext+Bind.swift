@@ -98,9 +98,9 @@ extension UDIContext {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Does the work of all verbs above. Only `Metadata.of` is compiled in clients, where the compiler knows whether
-  /// there is metadata. If it were compiled here, the benchmark "make a scope, bind 3, link 5, end it" would take 9 %
-  /// longer.
+  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
+  /// compiler knows whether there is metadata. If it were compiled here, the benchmark "make a scope, bind 3, link 5,
+  /// end it" would take 9 % longer.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,

@@ -24,8 +24,8 @@ extension UDIContext {
   /// bind or set up something there is ignored and reported, or throws.
   ///
   /// Objects that are attached to these contexts stay attached, so that their verbs say that the context is closed.
-  /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. What other code
-  /// has bound of them elsewhere stays.
+  /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
+  /// bound these objects in other contexts, those bindings stay.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait for
   /// the same end and get the same error. If the context is already closed, this method returns at once. It also

@@ -54,8 +54,8 @@ extension UDIContext {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search)
   }
 
-  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected;
-  /// it looks up the type that the optional wraps.
+  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
+  /// This form looks up the type that the optional wraps.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

@@ -32,8 +32,8 @@ extension UDIContext {
     return unsafe found.unsafelyUnwrapped
   }
 
-  // The next two functions only erase the type. They take less time to compile than closures that are given the
-  // pointer.
+  // The next two functions only erase the type of the pointer. They take less time to compile than closures that are
+  // given the pointer.
 
   @inlinable
   @inline(__always)
@@ -99,7 +99,7 @@ extension UDIContext {
   /// Looks up a dependency, and throws if there is none.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   it contains the dependency afterwards.
+  ///   the memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
@@ -156,7 +156,8 @@ extension UDIContext {
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
-    // Set-up blocks are handled in a separate function. Otherwise, this one would save more registers.
+    // Set-up blocks are handled in a separate function. If this function handled them itself, it would have to
+    // save more registers.
     if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, asker, into: memory) }
     switch consume answer {
     case .object(let object): _ = memory.write(object, as: type)
@@ -200,7 +201,7 @@ extension UDIContext {
     if !isThere { throw explained(ProviderFailure.nothing, type, name, reach, search) }
   }
 
-  /// Runs the set-up blocks that have to run first, then performs the lookup and records it.
+  /// Runs the set-up blocks that have to run first, then performs the lookup. Records it if recording is on.
   ///
   /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
   @inline(never)
@@ -287,7 +288,7 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Returns the instance of an entry that a lookup has found. If there is none, reports why.
+  /// Returns the instance of an entry that a lookup has found. If the instance cannot be made, reports why.
   func lookUp<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
   ) -> Dependency? {

@@ -1,5 +1,5 @@
-/// Overloads that warn if an optional is passed by mistake. Without them, the optional type itself would be registered
-/// or looked up.
+/// Overloads that warn if an optional, or the type of an optional, is passed by mistake. Without them, the optional
+/// type itself would be registered or looked up.
 ///
 /// They are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another overload
 /// fits: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each verb is

@@ -5,7 +5,7 @@ extension UDIContext {
   /// Makes a scope, and adds it as the last child of this context.
   ///
   /// A scope is a child that lookups from outside do not look into, whatever their search. They find nothing that is in
-  /// the scope or below it, and updates from outside do not report it. Lookups from inside find everything above.
+  /// the scope or below it, and updates from outside do not report it. Lookups from inside can find everything above.
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
@@ -15,7 +15,8 @@ extension UDIContext {
   ///   - tag: The tag of the scope. No other child of this context may have it.
   ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
-  /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
+  /// - Throws: ``UDITreeError``: `duplicateTag` if another child has the same tag, or `closed` if this context is
+  ///   closed or is being closed.
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
@@ -35,10 +36,10 @@ extension UDIContext {
   /// go to the reporter, as ``UDIMisuse/Kind/closingFailed``. To get them yourself, call ``close()`` at the end of the
   /// operation.
   ///
-  /// If this context is closed, the operation gets a scope that is closed as well and has no parent.
+  /// If this context is closed or is being closed, the operation gets a closed scope that has no parent.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has this tag at that time, a number is appended.
+  ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: The result of `operation`.
@@ -64,7 +65,7 @@ extension UDIContext {
   /// them.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. If another child has this tag at that time, a number is appended.
+  ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run.
   /// - Returns: The result of `operation`.

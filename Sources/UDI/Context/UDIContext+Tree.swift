@@ -1,13 +1,14 @@
 /// Ways to change the tree.
 extension UDIContext {
-  /// Makes a context the last child of this context, wherever it was before. Everything below it moves with it.
+  /// Makes another context, together with everything below it, the last child of this context. If the child has
+  /// another parent, it leaves that parent.
   ///
-  /// The move is a single step: at every moment, a lookup sees the context at its old place or at the new one. If this
+  /// The move is a single step: at every moment, a lookup sees the child at its old place or at the new one. If this
   /// context is the parent already, the child moves to the end of its siblings.
   ///
   /// - Parameter child: The context to add. From now on, this context holds it strongly.
-  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has the same tag, or `cycle`
-  ///   if `child` is this context or one above it.
+  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has the same tag, `cycle` if
+  ///   `child` is this context or one above it, or `closed` if one of the two is closed or is being closed.
   /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and, for each key that is bound in
   ///   `child` or below it, O(log siblings) on each level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
@@ -26,7 +27,8 @@ extension UDIContext {
   ///   - tag: The tag of the new context. No other child of this context may have it.
   ///   - search: The direction of lookups from the new context; by default this context's.
   /// - Returns: The new context, which this context holds strongly.
-  /// - Throws: ``UDITreeError/duplicateTag(_:parent:)``.
+  /// - Throws: ``UDITreeError``: `duplicateTag` if another child has the same tag, or `closed` if this context is
+  ///   closed or is being closed.
   /// - Complexity: O(1).
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
@@ -34,7 +36,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // Leak audits are notified of the child further down, when it has its place in the tree.
+    // The initialiser does not notify the leak audits. `noteMade` does so when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in

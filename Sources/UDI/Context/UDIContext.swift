@@ -1,5 +1,5 @@
-/// A node of the tree. A context has a tag, a parent and ordered children. It holds the instances that are bound in it
-/// weakly, and has providers that make dependencies.
+/// A node of the tree. A context has a tag, a parent and ordered children. It weakly holds the instances that are bound
+/// in it, and it has providers that make dependencies.
 ///
 /// ```swift
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -9,9 +9,9 @@
 /// ```
 ///
 /// A parent holds its children strongly, and a child holds its parent weakly. A reference to a context therefore keeps
-/// everything below it alive, and removing a child from its parent releases the branch. Binding never keeps a
-/// dependency alive. A context owns only the instances that its providers make and keep, and those that were passed to
-/// `provide`.
+/// all contexts below it alive. Removing a child from its parent releases the branch, unless something else holds the
+/// child. Binding never keeps a dependency alive. A context owns only the instances that its providers make and keep,
+/// and those that were passed to `provide`.
 ///
 /// A scope (``makeScope(tag:search:)``) is a context that lookups from outside do not look into.
 ///
@@ -25,7 +25,7 @@ public final class UDIContext: Sendable {
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that do not name one.
-  ///   - isolation: The actor in whose code this is called, for `setUp`: see ``setUp(isolation:_:)``.
+  ///   - isolation: The actor in whose code this call is written, for `setUp`: see ``setUp(isolation:_:)``.
   ///   - setUp: A block that runs once, before the first lookup: see ``setUp(isolation:_:)``.
   public init(
     tag: String, search: UDISearch = .lineage,

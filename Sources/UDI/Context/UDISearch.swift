@@ -6,8 +6,8 @@ public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
   /// alone, its parent alone, and so on up to the root. `linkAll` returns the dependencies of both parts. This is the
   /// default.
   case lineage
-  /// The context, then everything below it that is not in a scope, breadth-first: its children in their order, then
-  /// their children, and so on.
+  /// The context, then everything below it except scopes and what is below them, breadth-first: its children in their
+  /// order, then their children, and so on.
   case descendants
   /// The context alone.
   case local

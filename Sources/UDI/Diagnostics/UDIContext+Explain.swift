@@ -1,5 +1,5 @@
-/// Verbs that explain lookups. An explanation predicts the result of a lookup. It runs the set-up blocks that the
-/// lookup would run, but makes no instance.
+/// Verbs that explain lookups: they predict the result of a lookup. They run the set-up blocks that the lookup would
+/// run, but make no instance.
 ///
 /// Each verb has two overloads, for `Sendable` types and for all others. The answers differ: a lookup for a `Sendable`
 /// type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be
@@ -12,9 +12,9 @@ extension UDIContext {
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: The explanation. Its description begins with the cause.
-  /// - Complexity: O(contexts that are looked at, and their keys). These are all contexts up to the level of the
-  ///   answer. If there is no answer, these are all contexts that the search covers and, to find the dependency
-  ///   elsewhere, the whole tree. Do not use this in hot paths.
+  /// - Complexity: O(contexts that are looked at, and their keys). An explanation looks at all contexts up to the level
+  ///   of the answer. If there is no answer, it looks at all contexts that the search covers and, to find the
+  ///   dependency elsewhere, at the whole tree. Do not use this in hot paths.
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
@@ -91,7 +91,9 @@ extension UDIExplanation {
   }
 
   /// If the cause is that nothing is registered, returns the explanation with a different cause: the object that asks
-  /// is attached to no context. Otherwise returns it unchanged.
+  /// is attached to no context. For any other cause, returns the explanation unchanged.
+  ///
+  /// - Parameter owner: The class of the object that asks.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
     cause == .notRegistered ? with(.unattached("\(owner)")) : self
   }

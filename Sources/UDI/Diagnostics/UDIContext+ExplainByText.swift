@@ -8,7 +8,8 @@ extension UDIContext {
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
   ///   - name: The description of the dependency's name; nil if it has none.
   ///   - search: The direction of the lookup; by default this context's search.
-  /// - Returns: The explanation, or nil if nothing in this context's tree is registered under this key.
+  /// - Returns: The explanation, or nil if nothing in this context's tree is registered under this key. A recorded
+  ///   removed binding counts as registered if the key has no name.
   /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
     let keys = change { node, _ in

@@ -33,7 +33,7 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  /// The cause in one line, without any doubt.
+  /// The cause in one line, without the sentence that says why the cause is uncertain.
   var decision: String {
     switch cause {
     case .found(let place):

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// print(context.explain((any Cart).self))
-/// // Shop.Cart has died: the Basket bound in "App" at Shop/Checkout.swift:12 is gone, because nobody held it.
+/// // Shop.Cart has died: the Basket bound in "App" at Shop/Checkout.swift:12 is gone, because nothing held it.
 /// // Hold it for as long as it is needed: …
 /// ```
 ///
@@ -60,7 +60,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case argumentNotSendable(String)
     /// The provider's factory returned nil.
     case factoryReturnedNil
-    /// The provider's factory threw an error when it last ran, and has made nothing since. The message is the error's.
+    /// The provider's factory threw an error when it last ran. The message is the error's.
     case failed(Place, message: String)
     /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
     /// dependency back to itself.
@@ -104,7 +104,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     public let typeName: String
     /// The description of the name that the binding or the provider is registered under; nil if there is none.
     public let name: String?
-    /// The class of the object, if it is known.
+    /// The class of the object, or the type of the value; nil if it is not known.
     public let className: String?
     /// The name of the provider's lifetime; nil for bindings and overrides.
     public let lifetime: String?
@@ -205,9 +205,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public let isInFactory: Bool
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
-  /// the objects and providers that once found a dependency under the key that is gone by now. They are in the order of
-  /// their lookups; if there are many, only the first ones are listed. Empty in errors, and while ``UDIRecording`` is
-  /// off.
+  /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
+  /// order of their lookups; if there are many, only the first ones are listed. Empty in errors, and while
+  /// ``UDIRecording`` is off.
   public let dependents: [Dependent]
   /// The number of all dependents, including those that are not listed.
   public let dependentCount: Int

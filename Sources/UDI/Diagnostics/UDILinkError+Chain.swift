@@ -59,8 +59,8 @@ extension UDILinkError.Step {
 }
 
 extension UDILinkError {
-  /// Whether there is no such dependency, so that an optional parameter is nil. False if a provider was found but could
-  /// not make the dependency.
+  /// Whether there is no such dependency, so an optional parameter gets nil: nothing is registered, or the factory
+  /// returned nil. False if the dependency could not be made for another reason.
   var isAbsence: Bool {
     if case .factoryReturnedNil = explanation.cause { return chain.count == 1 }
     return chain.count == 1 && explanation.failedProvider == nil

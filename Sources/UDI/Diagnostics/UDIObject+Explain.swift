@@ -1,5 +1,5 @@
-/// Verbs that explain lookups of an object. The lookups begin in the object's effective context. Each verb has two
-/// overloads, see `UDIContext+Explain.swift`.
+/// Verbs that explain an object's lookups, which begin in the object's effective context. Each verb has two overloads,
+/// see `UDIContext+Explain.swift`.
 extension UDIObject {
   /// Explains the result of a lookup that begins in the object's effective context.
   ///

@@ -13,7 +13,7 @@ import Synchronization
 /// The observer is called on the thread where the event happened, while no lock is held. For a new instance, that is
 /// after the factory has returned, and before the lookup that asked for the instance returns. For a close, it is after
 /// the close; and for a miss, before the lookup returns. What an observer itself looks up, makes or misses on that
-/// thread is not observed. An observer that looks something up can cause a cycle, like a factory.
+/// thread is not observed. An observer that looks something up can cause a cycle, as a factory can.
 ///
 /// Events go to the task's observer if ``withObserver(_:operation:)`` has set one, and otherwise to ``process``.
 public struct UDIObserver: Sendable {

@@ -3,10 +3,11 @@ import Synchronization
 /// Switches recording on and off. The library records removed bindings, who needs what, and how long factories take.
 ///
 /// A ``UDIExplanation`` uses the records of removed bindings to tell why a binding is no longer there. While recording
-/// is on, a short record is made of a binding in three cases: when its object has been released, when another instance
-/// is bound in its place, and when it is withdrawn because its instance is bound in another context. The record
-/// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
-/// replaced or withdrew it. If there are more than ``capacity`` records, the oldest are dropped.
+/// is on, a short record is made of a binding in four cases: when its object has been released, when another instance
+/// is bound in its place, when it is withdrawn because its instance is bound in another context, and when it is
+/// withdrawn because the context that its object was attached to has ended. The record contains the binding's type and
+/// name, its context, the line that made it, the time of its removal, and the line that replaced or withdrew it, if
+/// there is one. If there are more than ``capacity`` records, the oldest are dropped.
 ///
 /// The records of who needs what are for ``UDISnapshot/uses`` and ``UDIExplanation/dependents``. While recording is on,
 /// the library records
@@ -16,8 +17,8 @@ import Synchronization
 ///
 /// Results of `linkAll`, `updates(of:)` and `linkWhenAvailable`, and of an object's `obtain`, are not recorded. An
 /// object that was attached before recording was switched on is left out until something else is attached to its
-/// context or made for it. If there are more than ``capacityOfUses`` records, those whose dependent or dependency is
-/// gone are dropped first, and then the oldest.
+/// context or made for that context. If there are more than ``capacityOfUses`` records, those whose dependent or
+/// dependency is gone are dropped first, and then the oldest.
 ///
 /// While recording is on, the library also measures how long factories take, for ``UDISnapshot/Provider/lastDuration``.
 ///

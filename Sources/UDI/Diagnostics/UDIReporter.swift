@@ -32,7 +32,7 @@ public struct UDIReporter: Sendable {
     }
   }
 
-  /// Passes a misuse on to this reporter, for use in a reporter that builds on another one.
+  /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
   ///
   /// - Parameter misuse: The misuse.
   public func forward(_ misuse: UDIMisuse) { body(misuse) }
@@ -53,7 +53,7 @@ public struct UDIReporter: Sendable {
     }
   }
 
-  /// The reporter for misuse by the current code: the task's, or else the process's.
+  /// The reporter for misuse by the current code: the task's, or that of the process if the task has none.
   static var current: UDIReporter { ofTask ?? process }
 
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.

@@ -71,7 +71,7 @@ extension UDISnapshot: CustomStringConvertible {
   /// other box gets its own.
   ///
   /// - Parameters:
-  ///   - shown: The names of the boxes of bindings and providers.
+  ///   - shown: The name of the box of each binding, provider and override that is shown.
   ///   - contexts: The contexts that are shown.
   private func useLines(_ shown: [Entry: String], _ contexts: Set<Int>) -> [String] {
     var boxes: [String] = []
@@ -139,8 +139,8 @@ extension UDISnapshot {
     guard !contexts.isEmpty, depth > 0 else { return [] }
     var children: [[Int]] = Array(repeating: [], count: contexts.count)
     var sizes = Array(repeating: 1, count: contexts.count)
-    // In a snapshot that this library has taken, a parent always comes before its children. In a decoded snapshot, it
-    // may come after them.
+    // In a snapshot that this library has taken, a parent always comes before its children. In a decoded snapshot, a
+    // parent might come after its children; such a parent is ignored.
     let parents = contexts.indices.map { index in contexts[index].parent.flatMap { 0..<index ~= $0 ? $0 : nil } }
     for (index, parent) in parents.enumerated() { if let parent { children[parent].append(index) } }
     for (index, parent) in parents.enumerated().reversed() { if let parent { sizes[parent] += sizes[index] } }

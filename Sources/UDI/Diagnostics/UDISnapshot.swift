@@ -24,8 +24,8 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let search: UDISearch
     /// Whether the context has a set-up block that has not run yet. The first lookup that reaches the context runs it.
     public let isSetUpPending: Bool
-    /// The overrides with which tests replace what the context has, in the order in which they began. If there are
-    /// several for a key, the last one is in force.
+    /// The overrides with which tests replace what the context has, the earliest first. If there are several for a key,
+    /// the last one is in force.
     public let overrides: [Override]
     /// The bindings that have been removed from the context without an `unbind`, in the order in which they were
     /// removed. Empty while ``UDIRecording`` is off.
@@ -162,7 +162,7 @@ extension UDIContext {
   /// Returns a snapshot of this context and everything below it.
   ///
   /// - Returns: A value that holds no object.
-  /// - Complexity: O(contexts and bindings).
+  /// - Complexity: O(contexts, bindings, providers and recorded lookups).
   public func snapshot() -> UDISnapshot {
     // Under the lock, only the necessary facts are collected. Objects are released, and texts are made, later, while no
     // lock is held.

@@ -1,5 +1,5 @@
-/// A dependency that is looked up from ``AppContext`` each time it is read, in any class. The property does not keep
-/// it.
+/// A dependency that is looked up from ``AppContext`` each time it is read, and is not kept. Any class can use this
+/// wrapper.
 ///
 /// ```swift
 /// @AppLinked var log: (any Log)?

@@ -9,12 +9,14 @@ protocol KeepingWrapper {
 
 extension KeepingWrapper {
   /// Whether a read has to look the dependency up. A value that was set is never out of date, unless it is nil.
+  ///
+  /// - Parameter now: The attachment's current `stamp`.
   @inlinable
   @inline(__always)
   func isOutOfDate(_ now: UInt) -> Bool { kept == nil || stamp != now && stamp != LinkRequest.pinned }
 
   /// Replaces the kept value, and returns the old one. The caller has to hold the old value until the write is over,
-  /// because its `deinit` may use the property.
+  /// because the old value's `deinit` might use the property.
   @inlinable
   @inline(__always)
   mutating func keep(_ value: Dependency?, _ stamp: UInt) -> Dependency? {

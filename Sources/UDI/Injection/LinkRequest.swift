@@ -14,8 +14,8 @@ struct LinkRequest: Sendable {
     site = CallSite(fileID, line)
   }
 
-  /// If the dependency is not `Sendable`, stops the program off the main actor, even in release builds. The compiler
-  /// does not check on which actor a property with a wrapper is used.
+  /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
+  /// actor. The compiler does not check on which actor a property with a wrapper is used.
   @inlinable
   @inline(__always)
   func checkIsolation(_ type: Any.Type, _ owner: AnyObject) { if reach == .mainActor { stopElsewhere(type, owner) } }
@@ -50,7 +50,7 @@ struct LinkRequest: Sendable {
     return made
   }
 
-  /// Looks up a dependency. If there is none, stops the program.
+  /// Looks up a dependency. Stops the program if there is none, or if its factory throws.
   ///
   /// - Parameter property: The key path of the property's storage, by which the message names the property.
   @usableFromInline

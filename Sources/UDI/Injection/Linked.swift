@@ -12,12 +12,12 @@
 /// repeats the lookup and releases the old dependency. If a lookup finds nothing, the next read repeats it as well. If
 /// a value is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
-/// The properties of a `Sendable` class cannot change, so it cannot use this wrapper. In such a class, write `var
+/// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
 /// clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's `stamp` at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
@@ -65,8 +65,8 @@ public struct Linked<Dependency>: KeepingWrapper {
         owner[keyPath: storage].isOutOfDate(stamp)
       {
         let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-        // A factory, for example, may have set or read the property during the lookup. The property then keeps that
-        // value.
+        // During the lookup, the property might have been set or read, for example by a factory. A value that the
+        // property got in this way stays.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}

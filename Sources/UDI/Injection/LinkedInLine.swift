@@ -1,5 +1,4 @@
-/// A dependency that is looked up from the object's effective context each time it is read. The property does not keep
-/// it.
+/// A dependency that is looked up from the object's effective context each time it is read, and is not kept.
 ///
 /// ```swift
 /// @LinkedInLine var clock: (any Clock)?

@@ -6,11 +6,12 @@
 /// ```
 ///
 /// If there is no such dependency, the program stops with a message that says what was looked up, from where, and why
-/// it was not found. If a value is set, the property returns it from then on, wherever the object is attached.
+/// it was not found. The program also stops if the dependency's factory throws. If a value is set, the property returns
+/// this value from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?
-  /// The attachment's `stamp` at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
@@ -62,15 +63,15 @@ public struct Required<Dependency>: KeepingWrapper {
       {
         let found = owner[keyPath: storage].request
           .require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // A factory, for example, may have set or read the property during the lookup. The property then keeps that
-        // value.
+        // During the lookup, the property might have been set or read, for example by a factory. A value that the
+        // property got in this way stays.
         if owner[keyPath: storage].isOutOfDate(stamp) {
           let old = owner[keyPath: storage].keep(found, stamp)
           withExtendedLifetime(old) {}
         }
       }
-      // The value is read from the property even after a lookup, as in `Linked`. It is not nil, because nothing can
-      // have changed it in between.
+      // The value is read from the property even after a lookup, as in `Linked`. By now, the property has kept a value,
+      // and nothing can make `kept` nil again.
       return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
     }
     set {

@@ -12,10 +12,12 @@
 /// ```
 ///
 /// Several rules can apply to one object: rules for its class, for its superclasses, and for protocols that its class
-/// conforms to. They can belong to the context and to all contexts above it; the outermost context's rules come first.
+/// conforms to. `inject(into:)` applies the rules of its context and of all contexts above; the outermost context's
+/// rules come first.
 public struct UDIRules<Target>: Sendable {
   private let context: UDIContext
-  /// Whether the compiler knew that `Target` is `Sendable`. A rule for `any P & Sendable` must not be given an `any P`.
+  /// `.anywhere` if the compiler knew that `Target` is `Sendable`; otherwise `.mainActor`. A rule for an
+  /// `any P & Sendable` must not be given an `any P`.
   private let reach: Reach
 
   fileprivate init(_ context: UDIContext, _ reach: Reach) {
@@ -56,8 +58,8 @@ extension UDIRules {
     add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
   }
 
-  /// Adds a rule that fills a property, where the property or the dependency may belong to the main actor. The rule is
-  /// applied only on the main actor.
+  /// Adds a rule that fills a property and is applied only on the main actor. The property and the dependency can
+  /// belong to the main actor.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
@@ -74,8 +76,8 @@ extension UDIRules {
     injectOnMainActor(property, name, search)
   }
 
-  /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode,
-  /// where code without isolation may call it, too.
+  /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode.
+  /// There, code without isolation can call it, too.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
@@ -90,9 +92,9 @@ extension UDIRules {
     _ property: consuming ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil,
     search: UDISearch? = nil
   ) -> UDIRules {
-    // Without `@preconcurrency`, the Swift 5 mode would refuse to call this from code without isolation. With it, the
-    // Swift 6 mode would only warn where it should refuse. So each mode has a form of its own. The compiler requires
-    // their signatures to differ: hence `consuming`.
+    // Without `@preconcurrency`, the Swift 5 mode would refuse calls from code without isolation. With
+    // `@preconcurrency`, the Swift 6 mode would only warn about such calls, but should refuse them. So each mode has a
+    // form of its own. The compiler requires the two signatures to differ: hence `consuming`.
     injectOnMainActor(property, name, search)
   }
 
@@ -149,7 +151,7 @@ extension UDIRules {
 }
 
 extension UDIContext {
-  /// Returns the rules for a class, or for all classes that conform to a protocol. Add rules to them with `inject`.
+  /// Returns the rules for a class, or for all classes that conform to a protocol. Add further rules with `inject`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
@@ -176,7 +178,7 @@ extension UDIContext {
   /// Applies rules to an object that is not `Sendable`, on the main actor. In all other respects, this form does the
   /// same as the one for `Sendable` objects.
   ///
-  /// The object may be given dependencies that belong to the main actor, so it must stay there.
+  /// The rules can give the object dependencies that belong to the main actor, so the object must stay there.
   ///
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
@@ -203,10 +205,10 @@ extension UDIContext {
 
 /// A type-erased rule.
 struct Rule {
-  /// Whether the compiler knew that the target is `Sendable`.
+  /// `.anywhere` if the compiler knew that the target is `Sendable`; otherwise `.mainActor`.
   let reach: Reach
   /// Whether `apply` may run only on the main actor.
   let isOnMainActor: Bool
-  /// Applies the rule if the object is of the rule's type, and returns whether it did.
+  /// Applies the rule if the object is of the rule's type. Returns whether a property was filled or a block was called.
   let apply: (Any, UDIContext) -> Bool
 }

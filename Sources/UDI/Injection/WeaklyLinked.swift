@@ -5,12 +5,12 @@
 /// @WeaklyLinked var delegate: (any Delegate)?
 /// ```
 ///
-/// If a value is set, the property keeps it weakly as well, wherever the object is attached. A dependency that is not a
-/// class instance is not kept at all; only a provider can make one.
+/// If a value is set, the property keeps that value, also weakly, wherever the object is attached. A dependency that is
+/// not a class instance, such as a struct that a factory makes, cannot be kept weakly, so each read looks it up again.
 @propertyWrapper
 public struct WeaklyLinked<Dependency> {
   @usableFromInline var kept: WeakEntry?
-  /// The attachment's `stamp` at the time when the dependency was kept.
+  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
   @usableFromInline var stamp: UInt = 0
   @usableFromInline let request: LinkRequest
 
@@ -56,8 +56,8 @@ public struct WeaklyLinked<Dependency> {
       let stamp = owner._attachedContext.stamp
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-      // A factory, for example, may have set or read the property during the lookup. The property then keeps that
-      // value.
+      // During the lookup, the property might have been set or read, for example by a factory. A value that the
+      // property got in this way stays.
       if let kept = owner[keyPath: storage].current(stamp) { return kept }
       owner[keyPath: storage].keep(found, stamp)
       return found
@@ -87,6 +87,8 @@ extension WeaklyLinked where Dependency: Sendable {
 extension WeaklyLinked {
   /// The value that a read returns without a lookup; nil if the read needs a lookup. A value that was set is never out
   /// of date, but it might have been released.
+  ///
+  /// - Parameter now: The attachment's current `stamp`.
   @inlinable
   @inline(__always)
   func current(_ now: UInt) -> Dependency? {

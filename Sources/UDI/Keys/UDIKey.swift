@@ -1,5 +1,5 @@
-/// The type under which a dependency is registered and looked up and, if there are several dependencies of that type, a
-/// name.
+/// The type under which a dependency is registered and looked up, with an optional name that distinguishes several
+/// dependencies of that type.
 ///
 /// If a dependency is looked up in many places, declare a key. The type and the name are then written only once, and
 /// callers write `context.link(.service)`.
@@ -11,16 +11,16 @@
 /// }
 /// ```
 ///
-/// `link`, `linkInLine`, `require` and `unregister` take keys.
+/// `link`, `linkInLine`, `require`, `obtain`, `whileAvailable` and `unregister` take keys.
 ///
 /// Two keys are the same if and only if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in
 /// different types, private to different files, or have different generic arguments. For private and local types, the
 /// text is reliable only within one process: it may differ between processes. Marker protocols such as `Sendable` leave
-/// no trace at run time, so `any P` and `any P & Sendable` are the same key.
+/// no trace at run time, so `any P` and `any P & Sendable` make the same key.
 ///
-/// If a module is linked into two images of a process, each image has its own protocols. These make different keys,
-/// although their texts are equal.
+/// Keys with the same text differ in one case: if a module is linked into two images of a process, each image has its
+/// own protocols, and these make different keys.
 public struct UDIKey<Dependency>: Hashable, Sendable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?

@@ -170,11 +170,11 @@ extension UDIName: CustomStringConvertible {
   }
 }
 
-/// The value of a name that is not a string. It is behind a reference to keep `UDIName` small, because most lookups
-/// pass no name.
+/// Contains the value of a name if the value is not a string. The box is an object to keep `UDIName` small, because
+/// most lookups pass no name.
 final class NameBox: Hashable, @unchecked Sendable {
-  // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` refers to it, the
-  // comment there says why this is safe.
+  // Unchecked: if a name refers to the box directly, the value is `Sendable`. If a `NameToken` refers to the box, the
+  // comment in `NameToken` says why this is safe.
   private let value: AnyHashable
 
   init(_ value: some Hashable) { self.value = AnyHashable(value) }

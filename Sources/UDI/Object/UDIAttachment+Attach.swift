@@ -8,7 +8,8 @@ extension UDIAttachment {
   /// Attaches an object that a provider has made, or that `provide` was given, unless the object is already attached to
   /// a context. Called under the tree lock.
   ///
-  /// - Parameter isOwned: Whether the context owns the object.
+  /// - Parameter isOwned: Whether the context owns the object. If so, this is recorded even if the object is already
+  ///   attached.
   /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
@@ -62,8 +63,8 @@ extension UDIAttachment {
     storeAgain(&garbage)
   }
 
-  /// Stores the context to which the object is attached. Stores it weakly if it owns the object or is above a context
-  /// that owns it. Called under the tree lock.
+  /// Stores the context to which the object is attached: weakly if this context owns the object or is above a context
+  /// that owns the object, and otherwise strongly. Called under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
     var leadsToOwner = false
     var isOwned = false
@@ -90,8 +91,8 @@ extension UDIAttachment {
   /// The attachments of objects that are owned by a context and strongly hold a different one. Such an object was
   /// attached, by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An
   /// attachment that is released removes itself from this table. Guarded by the tree lock.
-  // Accesses are not checked for overlaps, because every attachment of an object reads this table, and would take 8 %
-  // more instructions with the check.
+  // Accesses are not checked for overlaps, because attaching an object always reads this table, and would take 8 % more
+  // instructions with the check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a

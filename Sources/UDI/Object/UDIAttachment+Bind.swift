@@ -3,7 +3,7 @@ import Synchronization
 /// Bindings that the object makes.
 extension UDIAttachment {
   /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
-  /// the context that the object is attached to goes at the same time.
+  /// the context that the object is attached to has gone since the caller checked.
   func bind(_ request: borrowing BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
@@ -28,8 +28,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Whether the object may bind in a context that the caller has named. It may not if its own context is closed or
-  /// being closed, which this method reports, or gone. Called under the tree lock.
+  /// Whether the object may bind in a context that the caller has named. The result is false if the context that the
+  /// object is attached to is gone, being closed or closed; the last two are reported. Called under the tree lock.
   private func mayBind(_ binding: Binding, in context: UDIContext, _ garbage: inout Garbage) -> Bool {
     switch state {
     case .none: return true
@@ -81,7 +81,7 @@ extension UDIAttachment {
   /// Records a binding by which this object has bound another instance. Called under the tree lock.
   func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
 
-  /// Forgets a binding by which this object has bound another instance, because it leaves the tree. Called under the
-  /// tree lock.
+  /// Forgets a binding by which this object has bound another instance, because the binding leaves the tree. Called
+  /// under the tree lock.
   func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

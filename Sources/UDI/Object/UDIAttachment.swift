@@ -1,28 +1,29 @@
 // This import is public, because reads of linked properties are compiled in the caller's module and read `stamp`.
 public import Synchronization
 
-/// Connects an object to the tree. Every object that takes part in the tree stores one. It knows the context that the
-/// object is attached to, and the bindings that the object has made.
+/// Connects an object to the tree. Every object that takes part in the tree stores an attachment, which knows the
+/// context that the object is attached to, and the bindings that the object has made.
 ///
 /// ```swift
 /// let _attachedContext = UDIAttachment()
 /// ```
 ///
-/// An object needs nothing else. The property must be stored, and each object needs its own attachment. When the object
-/// is released, its attachment is released with it and withdraws the object's bindings at once.
+/// An object has to store nothing else. The property must be stored, and each object needs its own attachment. When the
+/// object is released, its attachment is released with it and withdraws the object's bindings at once.
 public final class UDIAttachment: Sendable {
   // The comment on each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
   let lock = Lock()
   /// The context, which the object holds strongly; nil if the object is not attached, or if `attachedWeakly` is used
-  /// instead. This makes no cycle, because neither this context nor one below it owns the object. Guarded by `lock`.
+  /// instead. The strong reference makes no cycle, because neither this context nor one below it owns the object.
+  /// Guarded by `lock`.
   nonisolated(unsafe) var attached: UDIContext?
   /// The node of `attached`, which exists as long as the context is held. Guarded by `lock`.
   nonisolated(unsafe) var attachedNode: Node?
   /// The context, if it owns the object or is above a context that owns it. In this case, `attached` is nil, because a
   /// strong reference would make a cycle. Guarded by `lock`.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Whether `attachedWeakly` has been set. That reference may have become nil since. Guarded by `lock`.
+  /// Whether `attachedWeakly` has been set. That reference might have become nil since. Guarded by `lock`.
   nonisolated(unsafe) var isWeak = false
   /// The search of the context that was stored last. Explanations use it when the context is gone. Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
@@ -36,12 +37,12 @@ public final class UDIAttachment: Sendable {
     weak var context: UDIContext?
   }
 
-  /// The object's address; 0 before the object is first attached or bound.
+  /// The object's address; 0 before the object is first attached, is bound or binds something.
   ///
   /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
-  /// The object's address; nil if the object has been neither attached nor bound.
+  /// The object's address; nil if the object has never been attached or bound, and has never bound anything.
   var address: UInt? {
     let address = owner.load(ordering: .relaxed)
     return address == 0 ? nil : address
@@ -75,8 +76,8 @@ public final class UDIAttachment: Sendable {
       // What the object has bound besides itself.
       withdraw(where: { $0.binder == .other }, &garbage)
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
-      // held this attachment for longer than the object lived, another object may have the address by now. Its bindings
-      // are not dead, and stay.
+      // held this attachment for longer than the object lived, another object might have the address by now. That
+      // object's bindings are not dead, and stay.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
         guard let other = binding.object else { return binding.withdraw(&garbage) }
         Schedule.reached(.loadedToLook)
@@ -139,8 +140,8 @@ extension UDIAttachment {
     }
   }
 
-  /// Returns the effective context. If the object is attached to no context, reports that and returns `AppContext`. If
-  /// its context is gone, reports that, notifies the observer of the miss, and returns nil.
+  /// Does the same as `effectiveContext`, and notifies the observer of the miss if the attached context is gone, unless
+  /// the verb is `linkAll` or `updates`.
   @usableFromInline
   func contextForLink(
     _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
@@ -155,8 +156,8 @@ extension UDIAttachment {
     return context
   }
 
-  /// Returns the effective context: the attached one, or else `AppContext`. If the attached one is gone, reports this
-  /// and returns nil.
+  /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
+  /// if the reporter wants such reports. If the attached context is gone, reports that and returns nil.
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
   ) -> UDIContext? {

@@ -1,8 +1,9 @@
-/// Verbs with which an object makes bindings in its effective context. The bindings belong to the object, so they are
-/// withdrawn when it is detached or released. Each verb has two overloads (see `UDIContext+Bind.swift`).
+/// Verbs with which an object makes and withdraws bindings. The bindings belong to the object, so they are withdrawn
+/// when the object is detached or released. `bind` and `multiBind` have two overloads each (see
+/// `UDIContext+Bind.swift`).
 extension UDIObject {
-  /// Binds an instance, usually `self`, in the object's effective context, which holds it weakly. Withdraws its
-  /// bindings under the same key in all other contexts.
+  /// Binds an instance, usually `self`, in the object's effective context, which holds it weakly. Withdraws the
+  /// instance's bindings under the same key in all other contexts.
   ///
   /// A binding that already exists in the effective context under the key is replaced.
   ///
@@ -39,7 +40,7 @@ extension UDIObject {
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
   ///     conformance.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - contexts: The contexts to register it in; nil for the object's effective context.
+  ///   - contexts: The contexts to register the dependency in; nil for the object's effective context.
   ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
@@ -65,7 +66,7 @@ extension UDIObject {
   ///   - type: The type that the instance is bound under.
   ///   - name: The name that the instance is bound under, if any.
   /// - Returns: Whether any binding was withdrawn.
-  /// - Complexity: O(bindings of this object), and O(log siblings) on each level whose answer changes.
+  /// - Complexity: O(bindings of this object), and O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     _attachedContext.unbind(.of(.of(type), name))

@@ -104,8 +104,8 @@ extension UDIObject {
     try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected;
-  /// it looks up the type that the optional wraps.
+  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
+  /// This form looks up the type that the optional wraps.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

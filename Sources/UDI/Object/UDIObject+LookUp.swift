@@ -52,15 +52,15 @@ extension UDIObject {
 extension UDIAttachment {
   /// Looks up a dependency for the object.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
-  ///   changed.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
   @inlinable
   @inline(__always)
   func find(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
-    // This function is inlined. Most callers give no name, so they then call the `find` that has no such parameter.
+    // This function is inlined, so callers that give no name, which are most, call the `find` without that parameter.
     guard let name else { return unsafe find(type, reach, search, site, owner, into: memory) }
     unsafe find(type, named: name, reach, search, site, owner, into: memory)
   }
@@ -93,8 +93,8 @@ extension UDIAttachment {
 
   /// Looks up a dependency, and throws if there is none.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   it contains the dependency afterwards.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. Unless this function throws, the
+  ///   memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
@@ -164,7 +164,7 @@ extension UDIAttachment {
     _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) throws {
-    // If the cast fails, the lookup is repeated below, which throws the right error.
+    // If the cast fails, the lookup is repeated below, and the repetition throws the right error.
     if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
     do {
       if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }

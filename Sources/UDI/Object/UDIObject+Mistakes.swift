@@ -14,7 +14,7 @@ extension UDIObject {
     with argument: First, _ more: repeat each More
   ) -> Dependency? { nil }
 
-  /// Unavailable: use `linkInLine` on objects; it has a parameter `fresh`, too.
+  /// Unavailable: use `linkInLine` on objects, with the same arguments, including `fresh`.
   @available(*, unavailable, renamed: "linkInLine")
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool

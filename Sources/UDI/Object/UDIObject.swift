@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// final class Screen: UDIObject {
-///   let _attachedContext = UDIAttachment()   // this line is all that a class adds
+///   let _attachedContext = UDIAttachment()   // the only property that the protocol requires
 ///   var clock: (any Clock)?
 ///
 ///   func didAttachContext() {
@@ -22,9 +22,9 @@
 /// UDIAttachment()` and `public func didAttachContext()`. The same goes for `package`.
 ///
 /// An object strongly holds the context that it is attached to; a context never strongly holds an object that is bound
-/// in it. (If a provider made the object, and its context owns the object, the object holds that context weakly.) Every
-/// verb works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while it
-/// is attached to none.
+/// in it. (If a context owns the object, the object holds that context, and those above it, only weakly.) Every verb
+/// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while the
+/// object is attached to none.
 public protocol UDIObject: AnyObject {
   /// The object's attachment. Store it in a constant that is initialised with the object: `let _attachedContext =
   /// UDIAttachment()`. If it is made later, for example because it is `lazy`, a provider that makes the object might
@@ -39,7 +39,7 @@ public protocol UDIObject: AnyObject {
 }
 
 extension UDIObject {
-  /// The context that the object is attached to; nil if there is none, so that the object's verbs use ``AppContext``.
+  /// The context that the object is attached to; nil if there is none, or if the context is gone.
   ///
   /// Setting a context has three steps: the bindings that the object has made with `bind` are withdrawn, the context is
   /// stored, and ``didAttachContext()`` is called, even if the context is the same as before. Bindings that the object
@@ -55,8 +55,8 @@ extension UDIObject {
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
   ///
   /// Keep the returned object, for example in a stored property. A context does not hold objects, so an object that
-  /// nothing else holds is released at once. A local constant may hold it only until the constant's last use. To attach
-  /// an object that something holds already, use ``attach(to:fileID:line:)``.
+  /// nothing else holds is released at once. A local constant is sure to hold it only until the constant's last use. To
+  /// attach an object that something holds already, use ``attach(to:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.

@@ -28,7 +28,7 @@ extension UDIContext {
   /// one for `Sendable` modules.
   ///
   /// The exception: a module that is a `Hashable` value with stored properties is installed each time. The context does
-  /// not keep such a module for comparison, because it might then be released off the main actor.
+  /// not keep such a module for comparison, because the module might then be released off the main actor.
   ///
   /// - Parameter modules: The modules. If two of them register under the same key, the later registration replaces the
   ///   earlier one.

@@ -1,4 +1,4 @@
-/// Linking from a context with more than a type: with arguments, for a fresh instance, or by a key. Each verb has two
+/// Lookups from a context that state more than a type: arguments, a fresh instance, or a key. Each verb has two
 /// forms: see `UDIContext+Bind.swift`.
 extension UDIContext {
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
@@ -9,8 +9,8 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: The instance that the provider makes from the arguments, or keeps for them. If the factory takes other
-  ///   arguments, the result is nil, and the mistake is reported.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them; nil if there is no
+  ///   dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -38,7 +38,8 @@ extension UDIContext {
   }
 
   /// Makes a new instance of a dependency, whatever its lifetime: `link((any Editor).self, fresh: true)`. The provider
-  /// does not keep the new instance, and does not drop the one that it keeps. Bindings are ignored.
+  /// does not keep the new instance, and does not drop the one that it keeps. If the lookup ends at a binding, the
+  /// provider in the same context makes the instance.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -54,7 +55,8 @@ extension UDIContext {
   }
 
   /// Makes a new instance of a dependency whose factory takes arguments. The provider does not keep the new instance,
-  /// and does not drop any that it keeps. Bindings are ignored.
+  /// and does not drop any that it keeps. If the lookup ends at a binding, the provider in the same context makes the
+  /// instance.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -103,7 +105,8 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// Does the same as ``link(_:named:search:with:_:)`` on the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``link(_:named:search:with:_:)`` on the main actor, for a type or arguments that are not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -112,7 +115,8 @@ extension UDIContext {
     lookUp(type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: false)
   }
 
-  /// Does the same as ``require(_:named:search:with:_:)`` on the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``require(_:named:search:with:_:)`` on the main actor, for a type or arguments that are not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -129,7 +133,8 @@ extension UDIContext {
     fresh ? lookUpFresh(type, name, .mainActor, search) : lookUp(type, name, .mainActor, search)
   }
 
-  /// Does the same as ``link(_:named:search:fresh:with:_:)`` on the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``link(_:named:search:fresh:with:_:)`` on the main actor, for a type or arguments that are not
+  /// `Sendable`.
   @inlinable @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool,

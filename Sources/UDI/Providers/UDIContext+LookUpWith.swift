@@ -50,11 +50,11 @@ extension UDIContext {
     return found
   }
 
-  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If there is none, reports
-  /// why.
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If the dependency that was
+  /// found cannot be made or used, reports why.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
-  ///   changed.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
   @unsafe
   @usableFromInline
   func find(
@@ -67,10 +67,11 @@ extension UDIContext {
     } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
-  /// Performs the lookup for `require`: does the same as `find`, but throws instead of reporting why there is none.
+  /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
+  /// nothing.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   it contains the dependency afterwards.
+  ///   the memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @unsafe
   @usableFromInline
@@ -193,7 +194,7 @@ extension UDIContext {
 }
 
 extension Node {
-  /// The result of a lookup with arguments.
+  /// The result of a lookup with arguments, or for a fresh instance.
   enum Target {
     /// A bound instance, for which no arguments are needed.
     case bound(AnyObject)
@@ -206,9 +207,12 @@ extension Node {
     case dead
   }
 
-  /// Returns the live binding or the provider at which a lookup ends.
+  /// Returns what a lookup finds where it ends; nil if it finds nothing. Withdraws a binding that is dead.
   ///
-  /// - Parameter dependent: The object or provider that looks something up; nil to record nothing.
+  /// - Parameters:
+  ///   - skipsBindings: Whether to pass over a live binding, and return the provider under the same key in the same
+  ///     context instead.
+  ///   - dependent: The object or provider that looks something up; nil to record nothing.
   func nearestTarget(
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool,
     for dependent: Dependent?

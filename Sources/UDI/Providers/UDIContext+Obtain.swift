@@ -7,11 +7,11 @@ extension UDIContext {
   /// let library = try await context.obtain((any Library).self)
   /// ```
   ///
-  /// If the dependency exists already, it is returned without leaving the caller's actor, as by
-  /// ``require(_:named:search:)``. A synchronous factory may require a dependency that only an asynchronous factory can
-  /// make. In this case, `obtain` makes that dependency first and then runs the synchronous factory again; this works
-  /// only if the provider keeps that dependency. If a factory looks up a dependency that belongs to a different actor,
-  /// obtain that dependency first.
+  /// If the dependency exists already, the call returns it without leaving the caller's actor, as
+  /// ``require(_:named:search:)`` does. A synchronous factory may require a dependency that only an asynchronous
+  /// factory can make. In this case, `obtain` makes that dependency and then runs the synchronous factory again. This
+  /// works only if the provider of that dependency keeps the instance. If a factory looks up a dependency that belongs
+  /// to a different actor, obtain that dependency first.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

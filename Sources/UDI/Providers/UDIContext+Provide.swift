@@ -75,8 +75,8 @@ extension UDIContext {
 
   /// Registers a provider together with an instance, as if the provider had already made it.
   ///
-  /// - Returns: The provider that is now registered under the key: the given one, or the one that a set-up block must
-  ///   not replace.
+  /// - Returns: The provider that the caller's registration refers to: the given one or, if a set-up block must not
+  ///   replace the provider that is there, that one.
   func add(_ provider: Provider, _ instance: Instance) -> Provider {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
     // The property is read while no lock is held, because the object's class implements it.

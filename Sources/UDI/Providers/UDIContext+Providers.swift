@@ -1,7 +1,7 @@
 /// Managing the providers of a context.
 extension UDIContext {
   /// The lifetime of dependencies that are registered here without one. ``makeChild(tag:search:)`` passes it on to the
-  /// new child. If it changes, children that exist already keep theirs.
+  /// new child. If this default changes, children that exist already keep theirs.
   public var defaultLifetime: UDILifetime {
     get { change { node, _ in node.treeLocked.extras?.defaultLifetime ?? .unique } }
     set {
@@ -16,7 +16,7 @@ extension UDIContext {
   /// instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameter key: The key.
-  /// - Returns: Whether anything was registered.
+  /// - Returns: Whether anything was removed.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
@@ -42,7 +42,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
-  /// - Returns: Whether anything was registered.
+  /// - Returns: Whether anything was removed.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
@@ -115,20 +115,20 @@ public protocol UDIModule {
 // MARK: - Setting up
 
 extension UDIContext {
-  /// Adds a block that runs once, before the first lookup that reaches this context. A lookup reaches it if it begins
-  /// here, if it climbs through here, or if it comes down from above and has found nothing on its way.
+  /// Adds a block that runs once, before the first lookup that reaches this context. A lookup reaches this context if
+  /// the lookup begins here, climbs through here, or comes down from above and has found nothing on its way.
   ///
   /// The block registers and binds, and may link. Lookups in the block find everything that the block has registered
   /// and bound so far. Other threads that look something up in the meantime wait until the block has ended. If several
   /// blocks are pending, they run in the order in which they were added.
   ///
   /// A set-up block does not replace registrations that were made outside set-up blocks, so a test can register a fake
-  /// before the block runs. While the block runs, `register`, `provide`, `bind` and `multiBind` on its thread leave a
-  /// provider or a live binding that is in this context under the same key, unless a set-up block of this context made
-  /// it. If a provider stays, `register` and `provide` return that provider's registration, so a chained `implements`
-  /// serves the other type from it. If a binding stays, they return a registration that is not in the tree, and
-  /// `implements` does nothing. Registrations by this block or another set-up block of this context are replaced as
-  /// usual. A module that the block installs counts as part of the block.
+  /// before the block runs. While the block runs, `register`, `provide`, `bind` and `multiBind` on its thread do not
+  /// replace a provider or a live binding that this context has under the same key, unless that came from a set-up
+  /// block of this context. If a provider stays, `register` and `provide` return that provider's registration, so a
+  /// chained `implements` serves the other type from that provider. If a binding stays, `register` and `provide` return
+  /// a registration that is not in the tree, and `implements` does nothing. Registrations by this block or another
+  /// set-up block of this context are replaced as usual. A module that the block installs counts as part of the block.
   ///
   /// A block that was written in main-actor code runs on the main actor, before the first such lookup on the main
   /// actor. Lookups off the main actor do not wait for it.

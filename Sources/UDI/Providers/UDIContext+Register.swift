@@ -17,9 +17,9 @@ extension UDIContext {
   /// wherever the dependency is looked up. A function that belongs to no actor counts as the main actor's if it is
   /// registered in main-actor code.
   ///
-  /// A lookup off the factory's actor finds an instance that is kept already. Otherwise the lookup is a miss, but
-  /// ``obtain(_:named:search:)`` can make the instance. If an instance can be made anywhere, register its factory in a
-  /// `nonisolated` function.
+  /// A lookup off the factory's actor finds an instance only if one is kept already. If none is kept, the lookup is a
+  /// miss, but ``obtain(_:named:search:)`` can make the instance. If an instance can be made anywhere, register its
+  /// factory in a `nonisolated` function.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -99,8 +99,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
-  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
   /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` on the main
   /// actor, for a type that is not `Sendable`.

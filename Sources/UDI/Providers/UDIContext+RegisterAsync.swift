@@ -9,8 +9,8 @@ extension UDIContext {
   /// let database = try await context.obtain((any Database).self)
   /// ```
   ///
-  /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance that
-  /// is kept already. Otherwise the lookup is a miss.
+  /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance only
+  /// if one is kept already. If none is kept, the lookup is a miss.
   ///
   /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task,
   /// with the task-local values of the first task that asked, and with the highest priority of the tasks that wait. A
@@ -314,7 +314,7 @@ extension Instance {
   /// Wraps the result of a factory; nil if the result is nil.
   ///
   /// - Parameter type: The type that the provider is registered as: `Dependency`, or a subclass of it if the caller
-  ///   passed a class in a variable of the superclass's metatype.
+  ///   passed the subclass in a variable of type `Dependency.Type`.
   /// - Throws: `ProviderFailure.notConvertible` if the instance is not of that type.
   fileprivate init?<Dependency>(optional: Dependency?, as type: Any.Type) throws {
     guard let made = optional else { return nil }

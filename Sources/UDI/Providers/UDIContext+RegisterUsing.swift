@@ -1,7 +1,7 @@
 /// Registering an initialiser whose parameters are looked up by their types.
 extension UDIContext {
-  // All forms of `register(using:)` are disfavoured. Otherwise a trailing closure that takes a context would match both
-  // these forms and those that take a factory.
+  // All forms of `register(using:)` are disfavoured. If they were not, a trailing closure that takes a context would
+  // match both these forms and those that take a factory.
 
   /// Registers an initialiser or a function as a factory. Its parameters are looked up by their types.
   ///
@@ -55,8 +55,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
-  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
@@ -103,8 +103,8 @@ extension UDIContext {
 
   // MARK: - Initialisers without parameters
 
-  // The compiler considers unavailable forms only if no other one fits, to explain the error. Without this one, it
-  // would say that there are no exact matches.
+  // The compiler considers an unavailable form only if no other form fits, and then its message explains the error.
+  // Without the form below, the compiler would say that there are no exact matches.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
   @available(
@@ -154,8 +154,8 @@ extension UDIContext {
   }
 
   // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
-  // which the runtime keeps for each type. Otherwise the figures "start" and "made, bytes a type" of `Benchmarks/cost`
-  // would be higher by 7 % and by 20 %.
+  // which the runtime keeps for each type. If they were one function, the figures "start" and "made, bytes a type" of
+  // `Benchmarks/cost` would be higher by 7 % and by 20 %.
 
   /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)

@@ -88,8 +88,8 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without it
-  // they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
   /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` on the main actor, for a
   /// dependency or an argument that is not `Sendable`.

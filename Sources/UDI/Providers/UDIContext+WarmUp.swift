@@ -9,12 +9,13 @@ extension UDIContext {
   ///
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
   /// the instance, such as `.context`. Set-up blocks run first. Then asynchronous factories run concurrently, each as
-  /// soon as the dependencies that it needs have been made. Then synchronous factories run, which therefore find all of
-  /// these. Of the synchronous factories, those that belong to an actor come first, because the others cannot wait for
-  /// that actor. Scopes count as contexts below.
+  /// soon as the dependencies that it needs have been made. Then synchronous factories run, which therefore find what
+  /// the asynchronous ones have made. Of the synchronous factories, those that belong to an actor come first, because
+  /// the others cannot wait for that actor. Scopes count as contexts below.
   ///
   /// If something cannot be made, everything else is still made. Factories that take arguments, and those whose
-  /// instances the context does not own, are not run. A dependency that has not been registered is not noticed.
+  /// instances the context does not own, are not run. A dependency that has not been registered is noticed only if a
+  /// factory that runs requires it.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
@@ -24,8 +25,8 @@ extension UDIContext {
     try Self.end(with: await failuresToMake { $0.sharing == .strong })
   }
 
-  /// Makes an instance with each provider, of this context and the contexts below it, that takes no arguments, even if
-  /// the provider does not keep the instance.
+  /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
+  /// keep the instance. Providers that take arguments are left out.
   ///
   /// - Returns: The failures.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
@@ -68,7 +69,7 @@ public struct UDIWarmUpError: Error, Sendable {
     public let typeName: String
     /// The description of the name that the dependency is registered under; nil if there is none.
     public let name: String?
-    /// The tags of the contexts from the root to the one that should have made the dependency, both included.
+    /// The tags of the contexts from the root to the one where the dependency was looked up, both included.
     public let path: [String]
     /// The error that was thrown instead.
     public let error: any Error
@@ -107,7 +108,7 @@ extension Obtaining {
     }
   }
 
-  // This returns nothing, so that the instance is also released on the main actor.
+  // This function does not return the instance, so that the instance is released here, on the main actor.
   @MainActor private func makeOnMainActor() async throws { _ = try await run() }
 }
 
@@ -133,7 +134,7 @@ extension UDIContext {
     await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
   }
 
-  /// Makes the dependencies of the given providers, of this context and the contexts below it, in the right order.
+  /// Makes an instance with each provider that `isIncluded` accepts, of this context and of the contexts below it.
   /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
   /// belong to an actor, because the rest cannot wait for that actor.
   ///

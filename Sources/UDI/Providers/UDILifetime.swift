@@ -59,8 +59,8 @@ public struct UDILifetime: Sendable {
   /// Creates a lifetime of your own.
   ///
   /// - Parameters:
-  ///   - name: The lifetime's name. To ``UDIContext/reset(_:)``, two lifetimes of your own with the same name are the
-  ///     same.
+  ///   - name: The lifetime's name. Two lifetimes of your own with the same name are equal, so
+  ///     ``UDIContext/reset(_:)`` does not tell them apart.
   ///   - storage: Where the instances are kept.
   public init(_ name: String, storage: Storage = .strong) {
     kind =
@@ -104,7 +104,7 @@ extension UDILifetime: Hashable {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
   }
 
-  /// Hashes the name.
+  /// Hashes the name, and whether the lifetime is built in.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind.isBuiltIn)
     hasher.combine(name)
@@ -147,7 +147,7 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// Called when the dependency is linked. If there are many sets of arguments, also called from time to time, to find
   /// storages that are empty and can be discarded.
   ///
-  /// - Returns: The instance, or nil if there no longer is one, so that a new one has to be made.
+  /// - Returns: The instance; nil if none is kept, so that a new one has to be made.
   func load() -> UDIMade?
 
   /// Keeps a new instance, or decides not to keep it.

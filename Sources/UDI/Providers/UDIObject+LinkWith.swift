@@ -1,7 +1,8 @@
-/// Linking from an object with more than a type: with arguments, for a fresh instance, or by a key. Each verb has two
-/// forms: see `UDIContext+Bind.swift`.
+/// Lookups from an object that state more than a type: arguments, a fresh instance, or a key. Each verb has two forms:
+/// see `UDIContext+Bind.swift`.
 extension UDIObject {
-  /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
+  /// Looks up a dependency whose factory takes arguments, for immediate use. As in any lookup, a live binding takes
+  /// precedence.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -11,8 +12,8 @@ extension UDIObject {
   ///   - more: The factory's other arguments.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The instance that the provider makes from the arguments, or keeps for them. If the factory takes other
-  ///   arguments, the result is nil, and the mistake is reported.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them; nil if there is no
+  ///   dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
   @inlinable
   public func linkInLine<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,

@@ -1,12 +1,12 @@
 /// A registration of a dependency in a context: a binding or a provider.
 ///
-/// `register` returns one, and ``UDIContext/registrations(of:search:)`` lists them. A registration keeps neither an
-/// instance nor a context alive.
+/// `register` and `provide` return one, and ``UDIContext/registrations(of:search:)`` lists them. A registration keeps
+/// neither an instance nor a context alive.
 public struct UDIRegistration<Dependency>: Sendable {
   private let entry: Entry
-  /// Where the caller that got this registration may use the dependency: anywhere, if the compiler knew that
-  /// `Dependency` is `Sendable`. Even so, the dependency itself may have been registered under a type that is not
-  /// `Sendable`, because `any P` and `any P & Sendable` are the same key.
+  /// Where the caller that got this registration may use the dependency: anywhere if the compiler knew that
+  /// `Dependency` is `Sendable`, and on the main actor only if it did not. Even in the first case, the dependency might
+  /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
   private let askedReach: Reach
 
   static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
@@ -49,9 +49,10 @@ extension UDIRegistration: CustomStringConvertible {
 
 extension UDIRegistration {
   /// Takes the registration back, and releases the instances that its provider keeps. If another registration has
-  /// replaced this one, that one stays.
+  /// replaced this one, the other one stays.
   ///
-  /// - Returns: Whether the registration was still in its context.
+  /// - Returns: Whether the registration was taken back; false if it was no longer in its context, or if the context is
+  ///   being closed.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister() -> Bool {
@@ -199,8 +200,8 @@ extension UDIRegistration {
   /// Serves a `Sendable` type from instances that need not be `Sendable`. The instances are converted on the main
   /// actor.
   ///
-  /// A lookup off the main actor finds a conversion that is kept already. Otherwise the lookup is a miss, and its
-  /// explanation says why.
+  /// A lookup off the main actor finds a conversion only if one is kept already. If none is kept, the lookup is a miss,
+  /// and its explanation says why.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -277,7 +278,7 @@ extension UDIContext {
   }
 
   /// Lists the registrations under a type that is not `Sendable`. This form does the same as the one for `Sendable`
-  /// types, and may also be called from anywhere.
+  /// types and, like that one, can be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -312,7 +313,7 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
   ///     parameter.
-  /// - Returns: The live bindings and the providers, in search order.
+  /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
   /// - Throws: The error that `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
@@ -322,14 +323,14 @@ extension UDIContext {
   }
 
   /// For a type that is not `Sendable`, lists the registrations whose metadata satisfies a predicate. This form does
-  /// the same as the one for `Sendable` types, and may also be called from anywhere.
+  /// the same as the one for `Sendable` types and, like that one, can be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
   ///   - search: The direction to take; by default this context's.
   ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
   ///     parameter.
-  /// - Returns: The live bindings and the providers, in search order.
+  /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
   /// - Throws: The error that `predicate` throws.
   /// - Complexity: The same as ``linkAll(_:search:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(

@@ -78,7 +78,7 @@
 
   // MARK: Dependencies of a view
 
-  /// A dependency of a view, looked up from the view's context each time the view's body runs.
+  /// A dependency of a view, looked up from the view's context at each read, normally when the view's body runs.
   ///
   /// ```swift
   /// struct CartView: View {

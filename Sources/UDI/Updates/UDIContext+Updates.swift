@@ -10,7 +10,7 @@ extension UDIContext {
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: A sequence that does not keep this context alive.
   /// - Complexity: Each change costs O(1) more for every consumer whose lookup it could affect. A consumer is recorded
-  ///   at each context above this one that its lookup may reach. That costs O(levels), and is repeated after each
+  ///   at each context above this one that its lookup can reach. That costs O(levels), and is repeated after each
   ///   change that the consumer is notified of.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil

@@ -8,16 +8,17 @@ extension UDIContext {
   /// ```
   ///
   /// The operation begins as soon as lookups that begin in this context find all of the dependencies. When one of them
-  /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all are
-  /// there again, it begins again, with what lookups find at that time. Its result, or its error, does not matter if it
-  /// was cancelled in this way. There are never two operations at once, and none is left when the call returns.
+  /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all
+  /// dependencies are there again, the operation begins again, with what lookups find at that time. If an operation was
+  /// cancelled in this way, its result or error does not matter. There are never two operations at once, and none is
+  /// left when the call returns.
   ///
   /// If the operation ends by itself, so does the call: it returns what the operation returns, and throws what the
   /// operation throws.
   ///
   /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it,
   /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
-  /// operation runs, the call holds none of the dependencies.
+  /// operation runs, the call holds no dependency that is an object.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.

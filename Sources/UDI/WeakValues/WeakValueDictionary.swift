@@ -12,12 +12,12 @@
 /// `Value` is a class or a protocol type, and the stored values must be class instances. Like `Dictionary`, this is a
 /// value type: copies share their storage until one of them changes.
 ///
-/// Reading never returns a value whose object has been released. The entry of such a value is dead. It is dropped by a
-/// later change: each change of a dictionary with more than 32 entries checks the next eight entries, and goes on as
-/// long as it finds dead ones. A dead entry is therefore dropped after at most as many changes as there are entries. If
-/// more than half of the entries are dead, the next change very probably drops many. It drops none only if the first
-/// eight entries that it checks are all alive, which happens in at most one case out of 256. ``removeDeadValues()``
-/// drops all dead entries at once.
+/// Reading never returns a value whose object has been released. The entry of such a value is dead. A dictionary with
+/// at most 32 entries may keep dead entries for ever. In a larger one, each change checks the next eight entries, drops
+/// the dead ones, and goes on as long as it finds any. A dead entry is therefore dropped after at most as many changes
+/// as there are entries. If more than half of the entries are dead, the next change very probably drops many. It drops
+/// none only if the first eight entries that it checks are all alive, which happens in at most one case out of 256.
+/// ``removeDeadValues()`` drops all dead entries at once.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
@@ -222,7 +222,7 @@ extension WeakValueDictionary {
 
   /// Dictionaries of up to this size never look for dead entries, so they may keep dead entries for ever.
   private static var smallCount: Int { 32 }
-  /// After a dead entry has been found, the search ends at this many live entries in a row.
+  /// Once a dead entry has been found, the search ends after this many live entries in a row.
   private static var patience: Int { 8 }
 
   /// Whether `deadEntriesInTurn(looks:keep:)` should be called after a change.

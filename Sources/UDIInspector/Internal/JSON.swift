@@ -31,7 +31,7 @@ struct JSON {
     self.value(value)
   }
 
-  /// Writes a member only if it is true, because most are false.
+  /// Writes a member only if its value is true, because most are false.
   mutating func member(_ name: String, if value: Bool) {
     guard value else { return }
     key(name)

@@ -160,7 +160,8 @@ extension Duration {
   fileprivate var nanoseconds: Int {
     let (seconds, rest) = components
     let (product, isTooLong) = Int(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return isTooLong ? .max : product + Int(rest / 1_000_000_000)
+    let (sum, isStillTooLong) = product.addingReportingOverflow(Int(rest / 1_000_000_000))
+    return isTooLong || isStillTooLong ? .max : sum
   }
 }
 

@@ -1,6 +1,7 @@
 import UDI
 
-/// A binding, provider, override or other object of a context, as the page shows it.
+/// What a context has, as the page shows it: a binding, a removed binding, a provider or an override, or an object that
+/// only looks things up.
 struct PageEntry {
   /// The same names as in `UDIExplanation.Finding.Kind`, and one more.
   enum Kind: String {

@@ -3,8 +3,8 @@ import UDI
 extension UDITreePage {
   /// Returns the way of a lookup through the tree for the page, as `explain` reports it.
   ///
-  /// - Parameter query: Has these parameters: `path`, the tags from the page's context down to the one where the lookup
-  ///   begins; `type` and `name`, the texts of the key; and `search`.
+  /// - Parameter query: Has these parameters: `path`, the tags of the contexts below the page's context, down to the
+  ///   one where the lookup begins; `type` and `name`, the texts of the key; and `search`.
   /// - Returns: JSON, or nil if the query is not valid. `{}` if there is no such context, or if nothing is registered
   ///   under the key.
   func way(_ query: Query) -> String? {

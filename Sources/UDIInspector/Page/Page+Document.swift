@@ -1,7 +1,7 @@
 /// The files of the page: plain HTML, CSS and JavaScript. They are in Swift files, because reading resources from a
 /// bundle would need Foundation.
 enum Page {
-  /// The HTML of the page. `write(to:)` replaces the two lines of its head that load the style and the script.
+  /// The HTML of the page. `served` and `written` replace the places in braces, such as `{style}`.
   static let html = #"""
     <!doctype html>
     <html lang="en">

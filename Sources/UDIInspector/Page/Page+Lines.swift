@@ -1,6 +1,6 @@
 extension Page {
-  /// The script that highlights everything that is related to the selection or on the way of a lookup, and draws lines
-  /// between these rows.
+  /// The script that highlights the rows that are related to the selection or on the way of a lookup, and draws lines
+  /// between them.
   static let linesScript = #"""
     // MARK: - What lights up
 

@@ -1,6 +1,6 @@
 extension Page {
-  /// The script that gets the data, and calls the functions of the other scripts with it. Unless the page is paused or
-  /// hidden, it does so again and again while the program runs.
+  /// The script that gets the data and shows it with the functions of the other scripts. On a page that a server sent,
+  /// the script does this again and again, unless the page is paused or hidden. It also handles the search field.
   static let liveScript = #"""
     // MARK: - Getting the data
 

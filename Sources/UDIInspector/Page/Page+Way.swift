@@ -1,6 +1,7 @@
 extension Page {
   /// The script that computes the way of a lookup from the data, as `UDIContext.explain` does. A page that was written
-  /// to a file uses it; a page that a server sent asks the program instead.
+  /// to a file always uses this script. A page that a server sent asks the program, and uses this script only if the
+  /// program does not answer or does not know the way.
   static let wayScript = #"""
     // MARK: - The way of a lookup
 

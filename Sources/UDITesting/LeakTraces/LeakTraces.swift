@@ -28,8 +28,9 @@ package struct LeakTraces {
       passing: { !leaked.contains($0) })
   }
 
-  /// Returns the trace of a leaked object. It begins at an object that may be alive. If there is no such trace, it
-  /// leads from the leaked object back to itself, or else begins at another leaked object. Nil if no trace was found.
+  /// Returns the trace of a leaked object; nil if none is found. If possible, the trace begins at an object that may be
+  /// alive. The second choice is a trace from the leaked object back to itself, and the third is one from another
+  /// leaked object.
   package mutating func trace(of object: AnyObject) -> String? {
     guard let goal = graph.existingIndex(of: object) else { return nil }
     if fromKnown[goal] != nil { return text(to: goal, fromKnown) }
@@ -47,9 +48,10 @@ package struct LeakTraces {
   /// Searches in breadth-first order, so that it finds the shortest path.
   ///
   /// - Parameters:
-  ///   - start: The nodes to begin at. They have no origin, unless an edge leads back to them.
+  ///   - start: The nodes to begin at. None of them gets an origin, except `goal` if an edge leads back to it.
   ///   - isPassed: Whether the search continues from a node that it has reached.
-  ///   - goal: The node at which the search ends.
+  ///   - goal: The node at which the search ends; nil to visit all nodes.
+  /// - Returns: For each node, the edge by which the search reached it; nil if it was not reached.
   private static func search(
     _ graph: ReferenceGraph, from start: [Int], passing isPassed: (Int) -> Bool, until goal: Int? = nil
   ) -> [Origin?] {

@@ -9,10 +9,10 @@ final class ReferenceGraph {
 
   /// A heap object: an object of a class, the captures of a closure, a captured variable, and the like.
   struct Node {
-    /// The object's name in traces; nil for an object that users do not know of, because traces do not name it.
+    /// The object's name in traces; nil for an object that traces do not name, because users do not know of it.
     let name: String?
     var edges: [Edge] = []
-    /// Keeps the object alive as long as the graph exists.
+    /// Keeps the object alive as long as the graph exists; nil if the heap object is not an object of a class.
     fileprivate let object: AnyObject?
     fileprivate let address: UInt
   }
@@ -29,8 +29,8 @@ final class ReferenceGraph {
     /// Whether the class belongs to the library.
     let isOfLibrary: Bool
     /// Whether the class belongs to the library and its objects hold closures of the user. The search looks into such
-    /// objects. It does not look into the library's other objects, because references between these are none of the
-    /// user's concern.
+    /// objects. Apart from contexts, attachments and value boxes, it looks into no other objects of the library,
+    /// because references between these are none of the user's concern.
     let hasClosures: Bool
     /// Whether the objects of the class are the library's boxes for values that contexts own.
     let isValueBox: Bool
@@ -138,7 +138,7 @@ final class ReferenceGraph {
       } else if let attachment = object as? UDIAttachment {
         return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
       } else if facts.isValueBox {
-        // The box's only property means nothing to users, but those of the value do.
+        // The box's only property means nothing to users, but the properties of the value do.
         unsafe scan.scanFields(pointer, TypeLayout(type))
         return scan.references.map { Edge(target: index(of: $0), steps: String($0.steps.dropFirst(".value".count))) }
       } else if facts.isOfLibrary {

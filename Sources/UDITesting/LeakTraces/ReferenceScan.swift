@@ -1,7 +1,8 @@
 /// Finds the strong references in values: in stored properties, elements, payloads, and so on.
 ///
-/// A scan reads only memory whose type is known, and calls no code of the types: no `customMirror`, no `description`,
-/// no computed property. It does not follow pointers, so it does not see memory that a type has allocated itself.
+/// A scan calls no code of the types: no `customMirror`, no `description`, no computed property. It does not follow
+/// pointers, so it does not see memory that a type has allocated itself. In memory whose type is not known, it finds
+/// only what is certainly a reference: see `UnknownMemory`.
 struct ReferenceScan {
   /// A reference, with the steps that lead to it, such as `.handlers[2]`.
   struct Reference {

@@ -53,7 +53,7 @@ struct TypeLayout {
 
   // MARK: - Functions and existentials
 
-  /// Whether a function of this type has a context, because it is neither a C function nor a block.
+  /// Whether a function of this type has a context. C functions and blocks have none.
   var hasFunctionContext: Bool { unsafe metadata.load(fromByteOffset: 8, as: UInt.self) & 0xFF_0000 == 0 }
 
   enum Representation { case opaque, object, error, other }

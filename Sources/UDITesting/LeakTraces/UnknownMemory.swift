@@ -39,8 +39,8 @@ enum UnknownMemory {
   ///
   /// A word can contain the address of an object that has been released: an enum may leave old bits in the words that
   /// its present case does not use. Some allocators, such as that of the thread sanitizer, do not change the memory of
-  /// such an object. If it were retained, and its memory were reused in the meantime, its release would release the
-  /// object that is there by then.
+  /// such an object. If the scan retained the object, and the object's memory were then reused, the scan would later
+  /// release whatever object is there by then.
   private static func isAlive(_ address: UInt) -> Bool {
     // The layout of reference counts: stdlib/public/SwiftShims/swift/shims/RefCount.h in the Swift repository.
     let (isDeiniting, usesSlowCount, isImmortal): (UInt, UInt, UInt) = (1 << 32, 1 << 63, 0xFFFF_FFFF)
@@ -56,7 +56,7 @@ enum UnknownMemory {
   /// Whether there are `unowned` references to the given object. Such a reference looks like a strong one.
   static func isUnowned(_ address: UInt) -> Bool {
     let object = unsafe Unmanaged<AnyObject>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeUnretainedValue()
-    // The count includes one for the object itself.
+    // The count is 1 if there are no such references, because the object itself counts as one.
     return _getUnownedRetainCount(object) > 1
   }
 

@@ -327,6 +327,34 @@ import UDI
     #expect(journal.all == ["late"] && context.link((any Alpha).self) == nil)
   }
 
+  /// Also if nothing has to be closed.
+  @Test(arguments: [UDILifetime.context, UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })])
+  func aMakingUnderWayIsAwaited(_ lifetime: UDILifetime) async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    let (begun, go, done) = (Signal(), Meeting(2), Signal())
+    context.register((any Alpha).self, lifetime: lifetime) { _ in
+      begun.send()
+      go.arrive()
+      journal.add("made")
+      return Made()
+    }
+    onThread {
+      _ = context.link((any Alpha).self)
+      done.send()
+    }
+    await begun.wait()
+    let task = Task {
+      try await context.close()
+      journal.add("closed")
+    }
+    while context.explain((any Beta).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
+    onThread { go.arrive() }
+    try await task.value
+    await done.wait()
+    #expect(journal.all == ["made", "closed"] && context.link((any Alpha).self) == nil)
+  }
+
   @Test func aMakingUnderWayThatFailsLeavesNothingToClose() async throws {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
     let (begun, go, done) = (Signal(), Meeting(2), Signal())

@@ -333,6 +333,20 @@ import Testing
     #expect((one === two) == (lifetime != .unique))
   }
 
+  /// One conversion may run anywhere, and the next one, of its result, only on the main actor.
+  @Test(arguments: [UDILifetime.unique, .weak, .context]) func anotherTypeOfAnotherTypeOnTheMainActor(
+    _ lifetime: UDILifetime
+  ) async throws {
+    context.register(Plain.self, lifetime: lifetime) {
+      await Task.yield(); return Plain()
+    }.implements((any Service).self) { $0 }
+    for registration in context.registrations(of: (any Service).self) {
+      registration.implements((any Loose).self) { @MainActor service in service as! Plain }
+    }
+    let made = try await context.obtain((any Loose).self)
+    #expect(made is Plain)
+  }
+
   @Test func whatIsNotSendableDiesOnTheMainActor() async throws {
     await MainActor.run {
       context.register(OnMain.self, lifetime: .weak) {

@@ -6,9 +6,9 @@
 ///
 /// - The tree lock, `Tree.lock`, guards every change to any tree: to children, bindings, providers and the instances
 ///   that providers keep (all of this is in `Node.treeLocked`). It also guards three kinds of lists: all places where
-///   an instance is bound; what each object has bound besides itself; and, for each context, the bindings in others
-///   that end with it. Finally, it guards the records of which thread
-///   makes which instance, and which threads wait for it.
+///   an instance is bound; what each object has bound besides itself; and, for each context, the bindings in other
+///   contexts that end with it. Finally, it guards the records of which thread makes which instance, and which threads
+///   wait for it.
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and which set-up blocks are pending.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
@@ -26,7 +26,7 @@
 /// lock of the context where it begins, even if it finds an object that is bound far below. A lookup that climbs locks
 /// each parent before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
 ///
-/// **Making.** Factories run while no lock is held. A thread may want an instance that another thread is making, or
+/// **Making.** Factories run while no lock is held. A thread might want an instance that another thread is making, or
 /// whose storage another thread is resetting. Such a thread first records, under the tree lock, what it is going to
 /// wait for. Then it waits at a `Gate`, with no lock held. It does not wait if threads would then wait for one another
 /// in a circle. Only the thread itself knows what it is making (`Resolution`).
@@ -53,11 +53,11 @@
 /// parent or the new one.
 ///
 /// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which might bind, link or move
-/// contexts. Under a lock, this `deinit` would wait for ever, because its own thread holds the lock that it needs.
-/// Everything that a change drops therefore goes into `Garbage`, which is emptied after the lock has been released. The
-/// same goes for references that are loaded only to check whether an object is alive: when they are released, they
-/// might be the last ones. Nodes are not objects, so they need no such care; a context keeps its own node alive
-/// (`UDIContext.withNode`).
+/// contexts. Under a lock, this `deinit` could try to take a lock that its own thread holds, which stops the process
+/// (see `Lock`). Everything that a change drops therefore goes into `Garbage`, which is emptied after the lock has been
+/// released. The same goes for references that are loaded only to check whether an object is alive: when they are
+/// released, they might be the last ones. Nodes are not objects, so they need no such care; a context keeps its own
+/// node alive (`UDIContext.withNode`).
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
 /// writer. Before a context's node is freed, every child's pointer to the node is cleared under that child's lock. If
@@ -73,7 +73,7 @@ enum Tree {
   /// Where each instance is bound, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
-  /// How many times a provider has entered a context. `Provider.id` is made from this number. Guarded by `lock`.
+  /// How many times a provider has been added to a context. `Provider.id` is made from this number. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
   /// How many instances have been numbered for closing. `Unclosed.sequence` is made from this number. Guarded by

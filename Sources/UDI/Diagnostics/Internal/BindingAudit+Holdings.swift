@@ -2,20 +2,20 @@
 extension UDIContext {
   /// An object that a context holds.
   package struct Holding {
-    /// A context below, an instance that a provider keeps, or an object of the library that holds closures of the user.
+    /// A child context, an instance that a provider keeps, or an object of the library that holds closures of the user.
     package let object: AnyObject
     fileprivate var provider: Provider?
     fileprivate var isSetUp = false
 
-    /// A description of what holds the object; nil for a context below. Do not read this while holding a lock.
+    /// A description of what holds the object; nil for a child context. Do not read this while holding a lock.
     package var text: String? {
       if isSetUp { return "set-up block" }
       return provider.map { "provider of \($0.key), registered at \($0.site.fileID):\($0.site.line)" }
     }
   }
 
-  /// The contexts below this context, its providers, the instances that the providers keep, and its set-up blocks. Do
-  /// not read this while holding a lock.
+  /// The children of this context, its providers, the instances and closers that the providers keep, and its set-up
+  /// blocks. Do not read this while holding a lock.
   package var holdings: [Holding] {
     var holdings: [Holding] = change { node, _ in
       var holdings: [Holding] = []

@@ -10,11 +10,11 @@ extension BindingAudit {
     return living(&loaded).reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
   }
 
-  /// Returns the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
+  /// Describes the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
   /// inside another one, the outer audit does not report them again.
   ///
   /// - Parameter describe: Makes the result. It is given the subjects to report, and the other objects that the audit
-  ///   knows, which may hold them. All these objects are alive during the call.
+  ///   knows, which might hold the subjects. All these objects are alive during the call.
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     withSurvivors { reported, all, others in
       let objects = all.compactMap(\.object)

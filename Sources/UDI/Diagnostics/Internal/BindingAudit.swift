@@ -14,8 +14,8 @@ package final class BindingAudit: Sendable {
     package weak let object: AnyObject?
     /// The subject's number, in the order in which the audit learnt of its subjects.
     let serial: Int
-    /// Where the object may be released. If the object was only attached, this is not known, so it is assumed to be the
-    /// main actor.
+    /// Where the object can be released. If the object was only attached, this is not known, so the main actor is
+    /// assumed.
     var reach = Reach.mainActor
     /// The object's attachment, if it was attached.
     weak var attachment: UDIAttachment?
@@ -24,8 +24,8 @@ package final class BindingAudit: Sendable {
     package var contextPath: [String]?
     /// The registrations and attachments of an object, in order.
     package var notes: [Note] = []
-    /// If the subject is a context, the providers in it and below it, one of which may hold it. They are collected only
-    /// when the subject is reported.
+    /// If the subject is a context, the providers in this context and below, one of which might hold the context. They
+    /// are collected only when the subject is reported.
     package var providers: [Note] = []
     /// Whether the subject was in the tree before the operation began. Such a subject is never reported as a leak.
     var wasThereBefore = false
@@ -83,9 +83,9 @@ package final class BindingAudit: Sendable {
 
   /// Makes an audit, which the current task will run.
   ///
-  /// - Parameter isIgnored: Decides whether an object or context may outlive the operation. If an object may, so may
-  ///   the contexts that it is attached to, and the objects that these contexts own. Called while no lock is held, and
-  ///   while the object is alive.
+  /// - Parameter isIgnored: Decides whether an object or context is allowed to outlive the operation. If an object is,
+  ///   so is the context that the object is attached to. If a context is, so are all contexts below it, and the objects
+  ///   that any of these contexts owns. Called while no lock is held, and while the object is alive.
   package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
     self.isIgnored = isIgnored
     outer = Self.ofTask
@@ -97,9 +97,9 @@ package final class BindingAudit: Sendable {
   ///   - root: The context to watch, together with all contexts below it. The caller keeps it alive during the
   ///     operation.
   ///   - holder: If the context was made for the audit, an object that is alive as long as any task holds the context.
-  ///     If the context outlives this object, it is reported. Nil if the context existed before. In that case,
-  ///     everything that it already contains does not count, and everything that is in its tree or owned there at the
-  ///     end may outlive the operation.
+  ///     The context is reported if it outlives this object. Nil if the context existed before. In that case, the
+  ///     audit reports nothing that the context contains at the beginning, and nothing that is in the context's tree or
+  ///     owned there at the end.
   ///   - operation: The operation.
   nonisolated(nonsending) package func watch<Result>(
     _ root: UDIContext, madeWith holder: AnyObject? = nil,

@@ -10,7 +10,8 @@ extension UDIContext {
   /// Returns the object or provider that is looking something up in this context. Do not call this under a lock.
   ///
   /// - Parameter asker: The object that looks something up, if the caller knows of one.
-  /// - Returns: Nil if neither an object nor a factory is known to be looking something up, or if recording is off.
+  /// - Returns: Nil if recording is off, or if neither an object nor a factory is known to be looking something up.
+  ///   What an observer looks up does not count as looked up by the factory that runs meanwhile.
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
     guard UDIRecording.isOn else {
@@ -19,7 +20,7 @@ extension UDIContext {
       return nil
     }
     if let asker {
-      // The conformance may be isolated to an actor. This cast does not check whether it is, and need not: the object
+      // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
       return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
     }

@@ -1,11 +1,12 @@
 /// A report of a misuse that was noticed under the tree lock. It is added to the change's garbage, and is made when the
-/// garbage is released. By then no lock is held, so that the report can run user code.
+/// garbage is released. By then no lock is held, so the report can run user code.
 final class LateReport {
   private let kind: UDIMisuse.Kind
   private let site: CallSite
   private let message: () -> String
 
-  /// - Parameter message: Makes the message, when the report is made. It may describe names, which is user code.
+  /// - Parameter message: Makes the message, when the report is made. The closure may describe names, which runs user
+  ///   code.
   init(_ kind: UDIMisuse.Kind, at site: CallSite, _ message: @escaping () -> String) {
     self.kind = kind
     self.site = site

@@ -1,18 +1,19 @@
 /// The errors and reports of failed lookups.
 ///
-/// There is one kind of miss that causes neither: a lookup with `link` or `linkInLine` for which nothing is registered.
-/// Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish` or, with arguments, in `UDIContext.find`.
+/// Two kinds of misses cause neither: a lookup with `link` or `linkInLine` for which nothing is registered, and one
+/// whose factory returns nil. Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish` or, with arguments,
+/// in `UDIContext.find`.
 ///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
 /// reserve stack space for an explanation, even while it runs a factory. On a thread with a small stack, factories that
 /// run inside one another need this space.
 extension UDIContext {
-  /// How many contexts an error looks at. The limit makes sure that making the error takes only a moment, however large
-  /// the tree is.
+  /// The largest number of contexts that an error looks at. The limit makes sure that making the error takes only a
+  /// moment, however large the tree is.
   private static var limit: Int { 1000 }
 
-  /// Returns the error to throw if a lookup has failed, and tells the observer of the miss. A factory's own error is
-  /// returned unchanged.
+  /// Returns the error to throw for a failed lookup, and tells the observer of the miss. If a factory has thrown
+  /// the error, returns it unchanged and tells the observer nothing.
   @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
@@ -63,13 +64,13 @@ extension UDIContext {
 
 extension UDIAttachment {
   /// Returns the error to throw for a failed lookup of this attachment's object. If the object is attached to no
-  /// context, the error may give that as the cause.
+  /// context, and nothing is registered, the error gives the missing attachment as the cause.
   @usableFromInline
   @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
     guard let error = error as? UDILinkError else { return error }
-    // If the chain is longer, it was a factory that asked. The factory's lookup began in the factory's context, so the
-    // attachment is not the cause.
+    // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
+    // context, so the attachment is not the cause.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
     let explanation = error.explanation.blaming(unattached: type(of: asker.object))
     return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
@@ -103,7 +104,7 @@ extension Error {
     return false
   }
 
-  /// Whether the error says that a dependency is missing that `obtain` would make.
+  /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }
     if case .asynchronous? = (self as? UDILinkError)?.cause { return true }

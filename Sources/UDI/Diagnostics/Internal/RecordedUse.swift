@@ -78,8 +78,8 @@ extension UDIRecording {
 
   /// Records that a dependent has found an entry.
   static func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
-    // `isOn` is checked again under the lock, because recording may have been switched off and the records may have
-    // been removed since the caller checked it.
+    // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
+    // since the caller's check.
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
     let id = UseID(dependent, entry)

@@ -1,7 +1,7 @@
 /// The record of a binding that has been removed.
 struct RemovedBinding {
-  /// Why the binding was removed: its object had been released, another `bind` replaced or withdrew it, or it was
-  /// withdrawn when another context ended.
+  /// Why the binding was removed: its object had been released, another `bind` replaced or withdrew the binding, or the
+  /// binding was withdrawn when the context that its object was attached to ended.
   let kind: UDIExplanation.Finding.Kind
   /// The call that replaced or withdrew the binding, if there was one.
   let endedBy: CallSite?
@@ -10,7 +10,7 @@ struct RemovedBinding {
   let time: ContinuousClock.Instant
   /// The type that the instance was bound under.
   let type: TypeIdentity
-  /// The description of the name that it was bound under, if there was one.
+  /// The description of the name that the instance was bound under, if there was one.
   fileprivate(set) var name: String?
   let objectType: Any.Type?
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
@@ -22,8 +22,8 @@ struct RemovedBinding {
   let site: CallSite
 }
 
-/// The records of the bindings, in all trees, that were removed most recently, because their objects had been released
-/// or because of another `bind`. Everything here is called under the tree lock.
+/// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
+/// `unbind` removes the binding of a live object. Everything here is called under the tree lock.
 extension UDIRecording {
   /// The latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers for each context and key.
   /// Guarded by the tree lock.
@@ -47,7 +47,7 @@ extension UDIRecording {
 
   /// Why a binding is removed while its object may still be alive.
   enum Removal {
-    /// A call asked for it, such as `unbind`. Nothing is recorded.
+    /// A call such as `unbind` asked for the removal. Nothing is recorded.
     case wanted
     /// The instance was bound in another context, by this call.
     case bind(CallSite)
@@ -69,7 +69,7 @@ extension UDIRecording {
     }
   }
 
-  /// Updates the records when an instance is bound in a context, whether it replaces another binding or not.
+  /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
   /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
   /// only the new binding counts now, and those of the instance itself, which is bound again. Records of other live

@@ -23,6 +23,7 @@ struct Sighting {
 
   /// - Parameters:
   ///   - instance: The instance, if it is alive.
+  ///   - isBox: Whether the instance is a box (`ValueBox`), because the dependency is not an object.
   ///   - otherType: The type to use if there is no live object: the type of the value or of the released object.
   private init(
     _ kind: UDIExplanation.Finding.Kind, _ entry: Entry, _ instance: AnyObject?, isBox: Bool = false,

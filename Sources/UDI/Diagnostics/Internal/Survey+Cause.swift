@@ -42,7 +42,7 @@ extension Survey {
 
   /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was
   /// removed last explains it. But if its object has been released, and the object of an earlier, replaced binding is
-  /// still alive, the earlier binding does: its object would be found if it had not been replaced.
+  /// still alive, the earlier binding does: its object would be found if the binding had not been replaced.
   private func decisive(_ gone: [Sighting]) -> Sighting? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last

@@ -31,15 +31,15 @@ struct Survey {
   private(set) var scopePath: [String]?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Place] = []
-  /// The first objects and providers that have looked up the dependency, in this order.
+  /// The first objects and providers that have looked up the dependency, in the order of their lookups.
   private(set) var dependents: [DependentSighting] = []
   /// The number of all objects and providers that have looked up the dependency.
   private(set) var dependentCount = 0
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
-  /// Contexts that have nothing relevant are listed, too, to show the order of the search, but only while fewer than
-  /// this are listed. Also the maximum number of equally near places that are listed.
+  /// While fewer contexts than this are listed, contexts that have nothing relevant are listed, too, to show the order
+  /// of the search. Also the maximum number of equally near places that are listed.
   private static var shownInOrder: Int { 12 }
   /// The maximum number of contexts that are listed.
   private static var enough: Int { 100 }
@@ -81,8 +81,9 @@ struct Survey {
   /// Releases the objects in the survey. Do not call this while holding a lock.
   mutating func release() { garbage.release() }
 
-  /// Adds the objects and providers that have looked up the dependency. If there is none now, these are all in this
-  /// tree that found one that is gone by now. Call this under the tree lock.
+  /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
+  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now. Call this
+  /// under the tree lock.
   mutating func noteDependents(from first: Node, _ garbage: inout Garbage) {
     let entry = first.nearestEntry(key.id, search)?.object
     if let entry { garbage.add(entry) }
@@ -115,7 +116,8 @@ struct Survey {
     isAbridged = nodes.rest == 0
   }
 
-  /// Adds the entries and the removed bindings of one context.
+  /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
+  /// entries for other types as candidates.
   private mutating func look(at node: Node) {
     var sightings = sightings(of: key, at: node)
     let answering = sightings.first { !$0.isGone }

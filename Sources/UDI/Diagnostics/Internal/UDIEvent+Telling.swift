@@ -7,7 +7,7 @@ extension UDIContext {
   }
 
   /// Does the same for a lookup that ended with an error. Does nothing if `obtain` is under way and will make what is
-  /// missing, because the lookup is then repeated.
+  /// missing, because `obtain` then repeats the lookup.
   @inline(never)
   func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: any Error) {
     if error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }

@@ -2,8 +2,8 @@
 /// an object removes itself from the table when it is released.
 ///
 /// Comparing values calls the user's `==`, which must not run under the lock. The objects with the right hash are
-/// therefore copied under the lock, and compared while it is not held. If none of them represents the value, a new
-/// object is added. If another thread has added an object with the same hash in the meantime, the comparison is
+/// therefore collected under the lock, and compared while the lock is not held. If none of them represents the value, a
+/// new object is added. If another thread has added an object with the same hash in the meantime, the comparison is
 /// repeated first.
 final class InternTable<Object: AnyObject>: @unchecked Sendable {
   // Unchecked: `lock` guards the entries.

@@ -1,12 +1,12 @@
-/// An interned key: a type's identity and a name, with an id that represents both.
+/// An interned key: a type's identity and an optional name, with an id that represents both.
 ///
 /// Lookups compare only ids. For a key without a name, the id is the type's id. For a key with a name, the id is a hash
 /// of the type's id and the name, so that a lookup can compute it without having to find the key. If two keys have the
 /// same hash, which is rare, the second one gets a running number instead (`NamedKey`).
 ///
-/// An entry holds its key (`HeldKey`). Releasing the last reference to a key with a name may run a user's `deinit`, so
-/// it must not happen under a lock. Therefore dropped entries go into `Garbage`, and code that finds a key holds it
-/// during the whole call.
+/// An entry holds its key (`HeldKey`). Releasing the last reference to a key with a name can run a user's `deinit`, so
+/// that reference must not be released under a lock. Therefore dropped entries go into `Garbage`, and code that finds a
+/// key holds it during the whole call.
 class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
@@ -15,8 +15,8 @@ class KeyIdentity: @unchecked Sendable {
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name, or a reserved id. Nil for the key of a type without a name, whose id
-  ///   is this object's address without the lowest four bits.
+  /// - Parameter id: The id of a key with a name, or a reserved id. Nil for any other key: its id is this object's
+  ///   address without the lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
@@ -58,7 +58,8 @@ extension KeyIdentity {
   static var lastReservedID: UInt64 { 3 }
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
-  /// Also set if the id is a running number, because another key with the same hash existed already.
+  /// Set, together with `namedBit`, in an id that is a running number, because another key with the same hash existed
+  /// already.
   static let collisionBit: UInt64 = 1 << 62
 
   /// The id of the key of a type and a name, provided that no other key with the same hash existed already.

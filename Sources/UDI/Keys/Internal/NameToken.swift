@@ -1,8 +1,8 @@
 /// Represents the value of a name that was made on the main actor. There is one token for all equal values of one type.
 ///
-/// Such a name may be used anywhere, although its value need not be `Sendable`, and the value's `==`, `hash(into:)` and
-/// `description` may belong to the main actor. These three are therefore called only while a name is made. The token
-/// stores the hash and the description, and tokens are compared by identity.
+/// Such a name may be used anywhere, although its value need not be `Sendable`, and although the value's `==`,
+/// `hash(into:)` and `description` can belong to the main actor. These three are therefore called only while a name is
+/// made. The token stores the hash and the description, and tokens are compared by identity.
 final class NameToken: Hashable, @unchecked Sendable {
   // Unchecked: `box` is read only while names are made, which happens on the main actor. It is changed only in
   // `deinit`, when no other code can reach the token.

@@ -25,7 +25,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   /// How often a key has been given an id that differs from its hash. Written under the table's lock.
   private static let collisions = Atomic<UInt64>(0)
 
-  /// Whether any key may have an id that differs from its hash.
+  /// Whether any key has been given an id that differs from its hash.
   @inline(__always)
   static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
 

@@ -1,9 +1,9 @@
 /// Facts about a type, read from the runtime's description of the type (Type Metadata, in the Swift repository:
 /// docs/ABI/TypeMetadata.rst).
 ///
-/// Reading them there improves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Otherwise, the
-/// library would have to compute the text of each type, and would not know whether a type is class-bound before it sees
-/// the first value.
+/// Reading the description improves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Without
+/// these facts, the library would have to compute the text of each type, and would not know whether a type is
+/// class-bound before it sees the first value.
 struct TypeMetadata {
   private let kind: UInt
   /// For a protocol or a composition of protocols, its flags; nil for any other type.
@@ -19,8 +19,7 @@ struct TypeMetadata {
   }
 
   /// Whether every value of the type consists of one to three words, of which the first is a reference to a class
-  /// instance. This is the case for classes, and for class-bound protocols and compositions of
-  /// at most two protocols.
+  /// instance. This is the case for classes, and for class-bound protocols and compositions of at most two protocols.
   var holdsReferences: Bool {
     // The reference is followed by one word for each protocol, so three words are enough for at most two protocols.
     if let protocolFlags { return protocolFlags & 1 << 31 == 0 && protocolFlags & 0xff_ffff <= 2 }

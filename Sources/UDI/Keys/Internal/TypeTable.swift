@@ -17,8 +17,8 @@ struct TypeTable {
   }
 
   private let buckets: UnsafeMutablePointer<Bucket>
-  /// The index of a hash's bucket is the hash, shifted right by this many bits: the bits in a word, minus log2 of the
-  /// bucket count.
+  /// A hash, shifted right by this many bits, is the index of the bucket where the search for it begins. The number is
+  /// the number of bits in a word, minus log2 of the number of buckets.
   private let shift: UInt
 
   /// Allocates an empty table of 2^`bits` buckets.
@@ -82,7 +82,7 @@ extension TypeTable {
 
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
-  /// the same hash, the second one is stored under the next integer, and so on. Guarded by `lock`.
+  /// the same hash, the second text's identity is stored under the next integer, and so on. Guarded by `lock`.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
   /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
@@ -129,7 +129,7 @@ extension TypeTable {
     return new
   }
 
-  /// Returns a table with room for one more entry. If that entry would fill more than three quarters of the buckets,
+  /// Returns a table with room for one more entry. If more than three quarters of the buckets would then be taken,
   /// replaces the table first. Call this under `lock`.
   private static func withRoom() -> TypeTable {
     let packed = current.load(ordering: .relaxed)

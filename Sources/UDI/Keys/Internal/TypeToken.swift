@@ -5,8 +5,8 @@ struct TypeToken {
   // Marked safe, because every token is made from an identity or from another token's word, and identities are never
   // freed.
 
-  /// The address of the `TypeIdentity`. Its lowest four bits, which are 0 in the address of any object, are used for
-  /// the facts and `LookupForm.constantFacts`.
+  /// The address of the `TypeIdentity`, with the facts and `LookupForm.constantFacts` in the lowest four bits, which
+  /// are 0 in the address of any object.
   let word: UInt
 
   private static var factBits: UInt { 0b1111 }
@@ -36,7 +36,7 @@ struct TypeToken {
   @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
 
   /// Whether every value of the type consists of one to three words, of which the first is a reference to a class
-  /// instance. This is the case for classes and for class-bound protocols.
+  /// instance; see `TypeMetadata.holdsReferences`.
   @inline(__always) var holdsReferences: Bool { word & Self.holdsReferencesFact != 0 }
 
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }

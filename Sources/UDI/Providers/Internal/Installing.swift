@@ -90,8 +90,8 @@ extension UDIContext {
   private func begin(_ new: InstalledModule, _ thread: Resolution) -> Bool {
     var compared: [InstalledModule] = []
     while true {
-      // Looks for the same module, or else for modules whose values must be compared with the new one's. If there are
-      // none, records the new module.
+      // Looks for the same module and, if it is not there, for modules whose values must be compared with the new
+      // one's. If there is neither, records the new module.
       let (same, values) = change { node, garbage -> (InstalledModule?, [InstalledModule]) in
         let extras = node.treeLocked.ensureExtras()
         let others = extras.modules.filter { $0.type == new.type }

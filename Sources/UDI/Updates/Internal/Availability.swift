@@ -74,6 +74,8 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
 
   // MARK: - The loop
 
+  /// Runs the operation whenever all dependencies are there, until the operation ends by itself.
+  ///
   /// - Parameters:
   ///   - followers: Each follows one of the dependencies, and calls `set` and `end`.
   ///   - makeError: Makes the error to throw if the context is closed or gone.

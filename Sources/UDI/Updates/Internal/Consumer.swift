@@ -8,7 +8,7 @@ final class Consumer<Dependency> {
   private let reach: Reach
   private let search: UDISearch?
   private var lastLook = LastLook()
-  /// The object that was last returned; nil if that was a value, or if the object has been released.
+  /// The last result, if that was an object that has not been released.
   private weak var lastObject: AnyObject?
   /// Whether the last result was that there is no dependency.
   private var wasNothing = false
@@ -43,12 +43,12 @@ final class Consumer<Dependency> {
 
   /// Waits until a lookup gives a different answer from the last one. The first call returns at once.
   ///
-  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, or if the
-  ///   task is cancelled.
+  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, if the
+  ///   task is cancelled, or if the time given to `expire` is over.
   nonisolated(nonsending) func next() async -> Dependency?? {
     while let change = await watcher.nextChange(), let context {
-      // After the change, the lookup may pass through other contexts, so the watcher is entered there. It is entered
-      // before the lookup; otherwise, a change in between would be missed.
+      // After the change, the lookup might pass through other contexts, so the watcher is entered there. If it were
+      // entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
       let isKeptOnly = change == .keptOnly
       let found = isKeptOnly ? look(from: context, keptOnly: true) : looking { look(from: context, keptOnly: false) }
@@ -94,8 +94,8 @@ final class Consumer<Dependency> {
     return PerThread.resolution.object.looking(true, body)
   }
 
-  /// Whether an answer differs from the last one. A value always counts as different, because values cannot be
-  /// compared.
+  /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value always counts
+  /// as different, because values cannot be compared.
   private func isNew(_ found: Dependency?) -> Bool {
     let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {

@@ -7,9 +7,9 @@ struct LastLook {
   /// The box that contained the answer, if a provider keeps a value. Each value has its own box.
   private weak var box: AnyObject?
 
-  /// Whether even a lookup that makes no instance should ask this entry. It should ask a provider that is new to the
-  /// watcher, unless the provider was registered during a watcher's lookup. It should also ask a box other than the
-  /// last one, because that box contains a different value.
+  /// Whether even a lookup that makes no instance should ask this entry. It should ask a provider if the watcher's last
+  /// lookup found nothing, or if the provider is new to the watcher and was not registered during a watcher's lookup.
+  /// It should ask an entry with a box other than the last one, because that box contains a different value.
   func isNew(_ entry: Entry) -> Bool {
     if let instanceEntry = entry as? InstanceEntry { return instanceEntry.owned !== box }
     guard let provider = entry as? Provider, let providers else { return true }

@@ -67,9 +67,9 @@ extension Node {
     }
   }
 
-  /// After this node has moved, notifies the watchers whose lookup begins above this node and reaches contexts with
-  /// pending set-up blocks on its way down. One of these blocks may now run before the lookup reaches its current
-  /// answer.
+  /// After this node has got a new place or a set-up block, notifies the watchers whose lookup begins above this node
+  /// and reaches contexts with pending set-up blocks on its way down. One of these blocks might now run before the
+  /// lookup reaches its current answer.
   func notifyWatchersAboveOfSetUps() {
     if unsafe Watcher.count == 0 { return }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched && node.shared.pendingSetUps.contains(.below) {
@@ -77,7 +77,8 @@ extension Node {
     }
   }
 
-  /// Removes all watchers from this node after its context has been released or closed.
+  /// Ends the watchers whose lookup begins here, and removes all watchers from this node, after the context has been
+  /// released or closed.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { watcher.end() }

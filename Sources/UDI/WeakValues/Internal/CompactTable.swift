@@ -1,4 +1,4 @@
-/// An element of a `CompactTable`, which contains its key.
+/// An element of a `CompactTable`. The element contains its own key.
 protocol CompactTableElement {
   associatedtype Key: Equatable
   var key: Key { get }
@@ -226,7 +226,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     var index = (gap + 1) & mask
     while unsafe tags[index] != 0 {
       let home = unsafe Self.home(Element.hash(elements[index].key), capacity)
-      // The element moves into the gap, unless the gap is before its home bucket.
+      // The element moves into the gap, unless the element's home bucket is after the gap.
       if (index - home) & mask >= (index - gap) & mask {
         unsafe (elements + gap).moveInitialize(from: elements + index, count: 1)
         unsafe tags[gap] = tags[index]
@@ -255,7 +255,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (elements + index).initialize(to: element)
   }
 
-  /// Moves all elements to new memory with room for `minimum` elements.
+  /// Moves all elements to new memory with room for `minimum` elements. If this is 0, the table must be empty, and its
+  /// memory is only freed.
   private mutating func resize(to minimum: Int) {
     var old = CompactTable()
     unsafe swap(&old.base, &base)

@@ -8,10 +8,12 @@
 /// cast would look up the conformance each time, which takes two to four times as long as the whole lookup.
 ///
 /// Writing the words is sound for two reasons. The words were recorded from a live value of the same type with the same
-/// object, and all of them except the reference are constants of the object's dynamic type. If a value's dynamic type
-/// is a class, its static type is a class, or an existential with the reference in its first word. The exception is
-/// `any Error`, which uses a box. The library therefore compares the first word with the object's address. If they
-/// differ, or if the size is unexpected, the form is incomplete, and a cast is used.
+/// object, and all of them except the reference are constants of the object's dynamic type.
+///
+/// If a value's dynamic type is a class, the value's static type is a class or an existential, and the reference is in
+/// the value's first word. The exception is `any Error`, which uses a box. The library therefore compares the first
+/// word with the object's address. If they differ, or if the size is unexpected, the form is incomplete, and a cast is
+/// used.
 @usableFromInline
 @safe
 struct StoredForm {
@@ -82,13 +84,14 @@ extension StoredForm {
 
   /// Returns the form of a dependency. The dependency must be kept alive as long as the form's `borrowed` is used.
   ///
-  /// - Returns: Nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be held weakly.
+  /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
+  ///   held weakly.
   @inlinable
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // The first two conditions exclude most values without a call of the library.
+    // The first two conditions exclude most values without a call into the library.
     if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
@@ -97,8 +100,8 @@ extension StoredForm {
     return examine(dependency, as: type)
   }
 
-  /// Does the same as `of(_:as:)` if the type's token is known. With a second search for the token, the benchmark "make
-  /// a scope, bind 3, link 5, end it" would take 1 % longer.
+  /// Does the same as `of(_:as:)`, for a caller that already has the type's token. A second search for the token would
+  /// make the benchmark "make a scope, bind 3, link 5, end it" take 1 % longer.
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type, _ token: TypeToken) -> StoredForm? {
     guard token.holdsReferences else { return examine(dependency, as: type) }

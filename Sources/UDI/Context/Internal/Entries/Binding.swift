@@ -62,8 +62,8 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   let objectType: Any.Type?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
-  /// The node of the context with which the binding ends: the one that the object whose verb made the binding is
-  /// attached to. Nil if that is the context that the binding is in, or if there is none.
+  /// The node of the other context with which the binding ends. The object whose verb made the binding is attached to
+  /// that context. Nil if the object is attached to the context that the binding is in, or to none.
   fileprivate var endsWith: Node?
 
   init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
@@ -92,10 +92,10 @@ extension Binding {
 // context goes with the context. But `multiBind` also binds in other contexts, and those bindings have to be withdrawn.
 
 extension Binding {
-  /// Lets a binding that `multiBind` has made end with the given context as well as with the one that it is in, and no
-  /// longer with the one that this method was given before. Called under the tree lock.
+  /// Lets a binding that `multiBind` has made end with the given context, in addition to the context that the binding
+  /// is in. The given context replaces the one that an earlier call has given. Called under the tree lock.
   ///
-  /// - Parameter other: The node of that context, which must not be ending; nil if there is none.
+  /// - Parameter other: The node of the given context, which must not be ending; nil if there is none.
   final func end(with other: Node?) {
     guard let binding = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
     let other = other == node ? nil : other
@@ -108,7 +108,7 @@ extension Binding {
 }
 
 extension Node {
-  /// Withdraws the bindings that end with this context. Called under the tree lock.
+  /// Withdraws the bindings in other contexts that end with this one. Called under the tree lock.
   @inline(never)
   func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
     var all: [DetailedBinding] = []

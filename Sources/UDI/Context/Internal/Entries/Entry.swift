@@ -6,7 +6,7 @@
 class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock; lookups read only constants.
 
-  /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first.
+  /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first, providers last.
   enum Kind: UInt8 {
     /// A bound instance, which something else holds.
     case binding
@@ -82,7 +82,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The metadata that the registration was given, by which `registrations` can find it.
   var metadata: (any Sendable)? { nil }
 
-  /// Removes the entry from its context, because it is dead. Called under the tree lock.
+  /// Removes this entry from its context: the entry is dead or no longer wanted. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
   /// Returns the instance of an entry that lookups cannot read directly: makes it, or takes it out of its box.

@@ -22,8 +22,8 @@ struct InstanceChain: CompactTableElement {
 }
 
 extension Binding {
-  /// Adds the binding to the list of its instance's bindings, and to that of the object that made it. Called under the
-  /// tree lock.
+  /// Adds the binding to the list of its instance's bindings. If the verb of another object made the binding, adds it
+  /// to that object's list, too. Called under the tree lock.
   ///
   /// - Returns: Whether the instance has other bindings.
   func enlist() -> Bool {
@@ -50,8 +50,9 @@ extension Unretained<Binding> {
   // ends, each of its bindings would be retained: the benchmark "make a scope, bind 3, link 5, end it" would run 2 %
   // more instructions, six of them atomic.
 
-  /// Removes the binding from the list of its instance's bindings, from that of the object that made it, and from that
-  /// of the context that it ends with. Called under the tree lock.
+  /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
+  /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree
+  /// lock.
   func delist() {
     let (address, previous, next) = read { ($0.form.address, $0.previousOfInstance, $0.nextOfInstance) }
     if let previous {

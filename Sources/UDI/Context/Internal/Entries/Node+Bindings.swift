@@ -1,6 +1,6 @@
 /// Adding and withdrawing bindings. Everything here is called under the tree lock.
 extension Node {
-  /// Adds a binding to this context. If one exists under the same key, it is replaced.
+  /// Adds a binding to this context. If the context has a binding under the same key already, the new one replaces it.
   ///
   /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
   ///   contexts.
@@ -31,7 +31,8 @@ extension Node {
   }
 
   /// Adds a binding, which has just been put into the dictionary, to the index and to the lists of its instance and its
-  /// maker.
+  /// maker. Then removes the binding that it has replaced and, if `moving` is true, the instance's other bindings under
+  /// the key.
   @inline(__always)
   private func show(
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage

@@ -1,5 +1,5 @@
-/// Contexts that a lookup passes by although their set-up is pending, because this thread is running the set-up itself
-/// or would wait for ever. They are held, so that the memory of their nodes is not reused in the meantime.
+/// Contexts that a lookup passes by although their set-up is pending: this thread is running the set-up itself, or
+/// would wait for ever. The contexts are held, so that the memory of their nodes is not reused in the meantime.
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
@@ -35,7 +35,8 @@ extension Node {
     }
   }
 
-  /// Performs a lookup under the tree lock. If the lookup finds a dead entry, withdraws it.
+  /// Performs a lookup under the tree lock. If the lookup finds a dead entry, withdraws the entry. If it finds another
+  /// entry, records the use, unless there is no dependent.
   private func answerOrCleanUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, for dependent: Dependent?,
     into memory: UnsafeMutableRawPointer
@@ -73,7 +74,7 @@ extension Node {
     }
   }
 
-  /// Whether a set-up is pending in a context that a lookup may reach. Do not call this under a lock.
+  /// Whether a set-up is pending in a context that a lookup might reach. Do not call this under a lock.
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
@@ -89,8 +90,8 @@ extension Node {
     return isPending
   }
 
-  /// Returns the first context with a pending set-up that a lookup reaches, or nil if the lookup finds an answer
-  /// earlier.
+  /// Returns the first context that a lookup reaches and that has a pending set-up. Nil if there is none, or if the
+  /// lookup finds an answer earlier.
   private func nextPending(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
@@ -206,7 +207,7 @@ extension UDIContext {
   /// Runs the set-up blocks that may run on this thread. If another thread is running one, waits for it, unless the
   /// wait would never end. Does nothing if this thread itself is running one of the blocks.
   ///
-  /// - Returns: Whether a block has run.
+  /// - Returns: Whether a block has run, on this thread or on the one that this thread has waited for.
   fileprivate func runSetUp() -> Bool {
     let resolution = PerThread.resolution
     var hasRun = false

@@ -75,6 +75,8 @@ final class SetUp: Entry, @unchecked Sendable {
     return (block, creation)
   }
 
+  /// Notes that the running block has ended, and lets the threads that wait for it continue.
+  ///
   /// - Returns: Whether all blocks have run.
   func end(_ creation: SharedCreation) -> Bool {
     creation.end(.undecided)
@@ -136,8 +138,8 @@ extension SetUp {
     if mainActorCount > 0 { keys.insert(.mainActor) }
     if blocks.count > mainActorCount { keys.insert(.anywhere) }
     guard running != nil else { return keys }
-    // If the running block may run only on the main actor, no other thread waits for it: lookups there do without such
-    // blocks, and the main actor itself is busy with this block.
+    // If the running block and all remaining ones may run only on the main actor, no thread waits for them: lookups on
+    // other threads do without such blocks, and the main actor itself is busy with the running one.
     return runsOnMainActor && !keys.contains(.anywhere) ? [] : .running
   }
 

@@ -54,8 +54,8 @@ final class FoundDependencies {
     }
   }
 
-  /// Removes the next dependency and returns it, either as a value in `memory` or as an object that still has to be
-  /// cast.
+  /// Removes the next dependency and returns it: as a value in `memory`, as an object that still has to be cast, or as
+  /// an entry that the caller asks for the instance.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {

@@ -14,6 +14,7 @@ enum LookupAnswer {
   /// The entry that was found is dead, or might belong to a different key. The caller repeats the lookup, with no lock
   /// held.
   case dead
-  /// A set-up block has to run first. After that, the caller repeats the lookup.
+  /// A set-up block might have to run first, or the lookup has to be recorded. The caller sees to this and repeats the
+  /// lookup.
   case setUpPending
 }

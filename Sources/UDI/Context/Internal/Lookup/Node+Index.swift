@@ -107,8 +107,9 @@ extension Node {
     }
   }
 
-  /// Adds everything that is bound at this node and below to the slots of `parent` and the nodes above, or removes it
-  /// there, or changes its rank there. Does nothing for a scope, because nodes above a scope do not see what is in it.
+  /// For each key that this node has a slot for, adds this node to the slot of `parent`, removes it there, or changes
+  /// its rank there. Then updates the nodes above `parent`. Does nothing for a scope, because nodes above a scope do
+  /// not see what is in it.
   ///
   /// - Parameters:
   ///   - parent: The parent that gains, loses or reorders this node.

@@ -28,8 +28,8 @@ extension Node {
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // The withdrawn entries might have held the key, too. If they did, this reference to the key is now the last one,
-      // and must not be released under the lock.
+      // The withdrawn entries might have held the key, too. If they did, this reference to the key might now be the
+      // last one, which must not be released under the lock.
       garbage.add(key)
       return found
     }
@@ -52,8 +52,8 @@ extension Node {
     return keys
   }
 
-  /// Calls `body` with the key of each binding, provider and override of this node itself. It may call it more than
-  /// once with the same key.
+  /// Calls `body` with the key of each binding, provider and override of this node itself, sometimes more than once
+  /// with the same key.
   private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
     treeLocked.bindings.forEachEntry { body($0.binding.key) }
     treeLocked.providers.forEach { body($0.provider.key) }
@@ -73,7 +73,7 @@ extension Node {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
-        // The slot's entry is not used, because it might be an override of a test.
+        // The slot's entry is not used, because it might be a test's override.
         if let binding = node.ownBinding(entry.key), let object = binding.object {
           Schedule.reached(.loadedToLook)
           entries.append(binding)
@@ -91,8 +91,8 @@ extension Node {
 
 extension Node {
   // All entries are collected before any object is loaded. A weak load is a memory barrier. Without barriers in
-  // between, the processor can load the nodes of several branches at the same time, which saves time because they are
-  // seldom in its cache.
+  // between, the processor can load the nodes of several branches at the same time, which saves time because nodes are
+  // seldom in the processor's cache.
 
   /// The entries under any of several keys, in search order. Called under the tree lock.
   func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
@@ -137,8 +137,8 @@ extension Node {
             if slot.element.state.depth == 0 {
               found.append(slot.element.state.best)
             } else if slot.element.state.isSingle, keys.count == 1 {
-              // There is only one entry below, so its branch need not be walked: the slot says how many levels down it
-              // is.
+              // There is only one entry below, so its branch need not be walked: the slot says how many levels down the
+              // entry is.
               next.append(.wait(slot.element.state.best, levels: slot.element.state.depth - 1))
               continue
             }

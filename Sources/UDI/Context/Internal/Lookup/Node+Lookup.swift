@@ -31,11 +31,13 @@ extension Node {
 
   /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
   ///
-  /// This method finds the name by its hash, and then compares the two names only if the comparison needs no user code,
-  /// that is, if both are strings or copies of the same name. One lock is therefore enough, which makes the benchmarks
-  /// "link by name" and "link by a key" faster: the latter takes 427 instructions instead of 915.
+  /// This method finds an entry by the hash of the name. It then compares the entry's name with the given one only if
+  /// the comparison needs no user code, that is, if both are strings or copies of the same name. One lock is therefore
+  /// enough, which makes the benchmarks "link by name" and "link by a key" faster: the latter takes 427 instructions
+  /// instead of 915.
   ///
-  /// - Returns: `dead` also if names have to be compared with the user's `==`. The caller does that with no lock held.
+  /// - Returns: The answer. It is `dead` for a dead entry, and also if names have to be compared with the user's `==`.
+  ///   The caller compares them with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -70,7 +72,8 @@ extension Node {
   /// This method climbs by itself instead of calling `visit`, which needs the tree lock. It need not go down, because a
   /// node's slot also answers for all nodes below.
   ///
-  /// - Returns: `dead` also if the entry that was found might belong to a different key with the same id.
+  /// - Returns: The answer. It is `dead` for a dead entry, and also if the entry that was found might belong to a
+  ///   different key with the same id.
   @inline(__always)
   func attempt(
     _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -90,7 +93,7 @@ extension Node {
     return answer
   }
 
-  /// Does the same as `attempt`, even if lookups from here are recorded.
+  /// Does what `attempt` would do if lookups from here were not recorded.
   ///
   /// If `attempt` had a parameter for this case, the benchmark "object.require" would take three more instructions.
   @inline(never)

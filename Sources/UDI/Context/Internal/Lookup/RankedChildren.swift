@@ -5,9 +5,9 @@
 enum RankedChildren {
   case none
   case one(Node)
-  /// Two or more, in the order of their ranks.
+  /// Two to `RankedBlocks.limit` children, in the order of their ranks.
   case few(ContiguousArray<RankedChild>)
-  /// More than `RankedBlocks.limit`.
+  /// More than `RankedBlocks.limit` children, or fewer after removals (see `RankedBlocks.few`).
   case many(RankedBlocks)
 
   var isEmpty: Bool {
@@ -69,7 +69,7 @@ enum RankedChildren {
     }
   }
 
-  /// Removes the child that has a rank.
+  /// Removes the child that has the given rank.
   mutating func remove(at rank: Rank) {
     switch self {
     case .none: break

@@ -1,4 +1,4 @@
-/// A node's links to its parent and children. Everything here is called under the tree lock.
+/// A node's edges to its parent and children. Everything here is called under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
     guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element.node }

@@ -31,8 +31,8 @@ extension Node {
   /// This node, and the nodes above it.
   var andAncestors: Ancestors { Ancestors(self) }
 
-  /// Those nodes above this node from which lookups see it: up to and including the first scope. Changes are passed up
-  /// along this path.
+  /// The nodes above this one from which lookups see this node: none if this node is a scope, otherwise those up to and
+  /// including the nearest scope. Changes are passed up along this path.
   var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
 
   /// The root of the tree.
@@ -68,9 +68,9 @@ struct Ancestors: Sequence, IteratorProtocol {
 // MARK: - The direction of a lookup. Called under the tree lock or the node's lock
 
 extension Node {
-  /// The direction of a lookup that begins here: the one that the lookup names, or else the context's own. There is one
-  /// exception: while this thread runs a factory that was given this context, the lookup goes up, so that nothing is
-  /// made from dependencies below.
+  /// The direction of a lookup that begins here: the one that the lookup names or, if it names none, the context's own.
+  /// There is one exception: while this thread or task runs a factory that was given this context, a lookup that names
+  /// no direction goes up, so that nothing is made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
   /// Whether a lookup goes down from here. Call this only if a node below has an entry for the key: see
@@ -94,8 +94,8 @@ extension Node {
     return isHandedToFactoryUnchecked
   }
 
-  /// The same as `isHandedToFactory`, but without making the thread key first. Use it only for nodes that have
-  /// children: `adopt` has made the key for them.
+  /// The same as `isHandedToFactory`, but without making the thread key first. Use it only if the thread key exists. It
+  /// does if the node has children, because `adopt` makes the thread key before it adds the first child.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
     PerThread.presentResolution?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)

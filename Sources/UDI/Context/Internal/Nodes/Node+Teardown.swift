@@ -2,9 +2,9 @@
 extension Node {
   /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
   ///
-  /// Releasing a child can end the child's context too, and so on down a chain of any length, which could exhaust the
-  /// stack. To prevent this, a teardown that begins inside another one on the same thread does not release its
-  /// children. It hands them over to the outermost one, which releases them one after the other.
+  /// Releasing a child's context can end that context, too, and so on down a chain of any length, which could exhaust
+  /// the stack. To prevent this, a teardown that begins inside another one on the same thread does not release the
+  /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
@@ -59,7 +59,8 @@ extension Node {
     return hasEnded
   }
 
-  /// Removes everything that the context contains, except its children. Call this under the tree lock.
+  /// Removes everything that the context contains, except its children. Moves the bindings and the providers to the
+  /// caller's variables. Call this under the tree lock.
   @inline(__always)
   private func takeContent(
     _ bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
@@ -75,7 +76,8 @@ extension Node {
     if let extras = treeLocked.extras { drop(extras, &garbage) }
   }
 
-  /// Removes the extras that refer to this node.
+  /// Clears the references to this node that its extras have, and withdraws the bindings in other contexts that end
+  /// with this one.
   private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
     if let setUp = extras.setUp {
       setUp.node = nil

@@ -15,8 +15,8 @@ final class Closer: @unchecked Sendable {
   let isOfProvided: Bool
   /// The instances that have to be closed, in the order in which they were made.
   var unclosed: [Unclosed] = []
-  /// Whether the context is being closed. From then on, `close()` calls the closer, so instances that leave the
-  /// provider are not reported as unclosed.
+  /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
+  /// are not reported as unclosed.
   var isClosing = false
 
   /// - Parameter reach: Where the instances may be used.
@@ -35,7 +35,7 @@ final class Closer: @unchecked Sendable {
 }
 
 extension Closer {
-  /// Makes a closer for a `Sendable` dependency.
+  /// Makes a closer for a `Sendable` dependency; nil if there is no closure.
   static func of<Dependency: Sendable>(
     _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false
   ) -> Closer? {
@@ -46,7 +46,8 @@ extension Closer {
     return Closer(body, close.isolation, .anywhere, isOfProvided: isOfProvided)
   }
 
-  /// Makes a closer for a dependency that need not be `Sendable`. The closure runs on the main actor.
+  /// Makes a closer for a dependency that need not be `Sendable`; nil if there is no closure. The closure runs on the
+  /// main actor.
   ///
   /// - Precondition: The closure belongs to no actor other than the main actor.
   @MainActor

@@ -2,8 +2,9 @@
 ///
 /// First, under a single hold of the tree lock, the run marks all of these contexts as being closed. From then on,
 /// nothing is added to them and nothing new is made in them. The rest happens in a separate task, which goes on even if
-/// the caller of `close()` is cancelled. The task waits for instances that are still being made, then calls the closers
-/// one after the other with no lock held, and then ends the contexts.
+/// the caller of `close()` is cancelled. The task waits for earlier runs, and for instances that are still being made.
+/// It cancels asynchronous creations. Then it calls the closers one after the other with no lock held. Finally, it ends
+/// the contexts.
 final class Closing: @unchecked Sendable {
   // Unchecked: only the run's task uses `failures`; the tree lock guards all other mutable properties.
 
@@ -23,11 +24,11 @@ final class Closing: @unchecked Sendable {
   private var hasEnded = false
   /// The tasks that wait until the run has ended.
   private var tasks: [CheckedContinuation<Void, Never>] = []
-  /// Whether no caller waits for the run, so that no caller would get its error.
+  /// Whether no caller waits for the run. In that case, its error is reported, because no caller gets it.
   private var isUnattended = true
 
-  /// The runs that called the closers that the current task is part of, the innermost last. There are several if a
-  /// closer has closed another context.
+  /// The runs whose closers the current task is part of, the innermost last. There are several if a closer has closed
+  /// another context.
   @TaskLocal private static var present: [Closing] = []
 
   /// Begins a run: marks a context, and all contexts below it, as being closed. Call this under the tree lock.
@@ -49,9 +50,9 @@ final class Closing: @unchecked Sendable {
 
   // MARK: - Waiting
 
-  /// Whether the current task may wait for the run. It may not if it is part of a closer or an asynchronous factory
-  /// that the run itself waits for. If this method returns true, the caller has to wait, because the run now relies on
-  /// a caller to get its error.
+  /// Whether the current task may wait for the run. The result is false if the task is part of a closer or of an
+  /// asynchronous factory that the run itself waits for. If this method returns true, the caller has to wait: the run
+  /// then relies on the caller to get its error.
   func mayBeAwaitedHere() -> Bool {
     let (present, call) = (Self.present, AsyncCall.current)
     return Tree.change { _ in
@@ -166,7 +167,7 @@ extension Closing {
     /// The cache that keeps the instance; nil if the provider itself keeps it.
     let cache: InstanceCache?
 
-    /// Drops the instance, which has been closed.
+    /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
     func drop() {
       var storages: [DroppedStorage] = []
       context.change { node, garbage in
@@ -183,8 +184,9 @@ extension Closing {
     }
   }
 
-  /// The steps in reverse order. Contexts below are closed before those above and, in each context, instances that were
-  /// made later before those made earlier. By now, nothing new is made, so the list is complete.
+  /// The steps in reverse order: the last one in the array is taken first. Contexts below are closed before those
+  /// above. In each context, instances that were made later are closed before those made earlier. By now, nothing new
+  /// is made, so the list is complete.
   private func steps() -> [Step] {
     if Tree.change({ _ in providers.isEmpty }) { return [] }
     let positions = Dictionary(
@@ -204,8 +206,8 @@ extension Closing {
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it; nil if the provider itself keeps it. Do
-  /// not call this under a lock: it calls the user's storages.
+  /// The instances that have to be closed, each with the cache that keeps it, or with nil if the provider itself keeps
+  /// it. Do not call this under a lock, because it calls the user's storages.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
     let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
     if sharing == .custom {
@@ -233,7 +235,7 @@ extension UDICloseError.Failure {
 }
 
 extension UDICloseError {
-  /// Reports the failures. Call this if no caller waits, so that the failures cannot be thrown.
+  /// Reports the failures. Call this if they cannot be thrown because no caller waits.
   func report() {
     for failure in failures {
       let message = "An `onClose` threw an error that no caller waited for: \(failure)"

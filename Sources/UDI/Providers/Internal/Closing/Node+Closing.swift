@@ -1,8 +1,13 @@
 /// How a context is closed while something holds it. Everything in the extension of `Node` runs under the tree lock.
 extension Node {
-  /// Whether the context can be closed at once: nothing has to be closed or waited for, and it has no children.
+  /// Whether the context can be closed at once: nothing has to be closed or waited for, and the context has no children
+  /// and is neither closed nor being closed.
   fileprivate var closesAtOnce: Bool {
-    !treeLocked.hasClosers && !hasChildren && !treeLocked.state.isEnding && treeLocked.extras?.setUp?.running == nil
+    if treeLocked.hasClosers || hasChildren || treeLocked.state.isEnding { return false }
+    if treeLocked.extras?.setUp?.running != nil { return false }
+    var isAtRest = true
+    treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
+    return isAtRest
   }
 
   /// Marks the context as being closed. From now on, nothing is added to it and nothing new is made in it.
@@ -33,6 +38,9 @@ extension Node {
 }
 
 extension Provider {
+  /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
+  fileprivate final var isAtRest: Bool { creation == nil && (!hasCaches || caches.all.allSatisfy(\.isAtRest)) }
+
   /// The shared creations of this provider that are under way. Call this under the tree lock.
   fileprivate final var creations: [SharedCreation] {
     let own = creation.map { [$0] } ?? []
@@ -51,7 +59,8 @@ extension Provider {
 extension UDIContext {
   /// Begins to close this context, unless this has happened already.
   ///
-  /// - Returns: The run to wait for, and whether the caller has to start it; nil if the context is closed already.
+  /// - Returns: The run to wait for, and whether the caller has to start it; nil if the context is closed, by this call
+  ///   or already before.
   func beginClosing() -> (closing: Closing, isNew: Bool)? {
     if closeAtOnce() { return nil }
     return change { node, garbage in
@@ -63,9 +72,9 @@ extension UDIContext {
     }
   }
 
-  /// Closes this context if nothing has to be closed or waited for.
+  /// Closes this context if it can be closed at once (`closesAtOnce`).
   ///
-  /// - Returns: Whether the context is closed.
+  /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {
     if UDIObserver.mayExist { return closeAtOnceAndTell() }
     return withNode { node in node.end(where: { $0.treeLocked.state == .closed || $0.closesAtOnce }) }

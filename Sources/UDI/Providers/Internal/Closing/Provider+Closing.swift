@@ -35,7 +35,7 @@ extension Provider {
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
-  /// factory ran. Call this under the tree lock.
+  /// factory ran. Also reports the instance, if it still has to be closed. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
     let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
@@ -83,7 +83,7 @@ extension Provider {
 }
 
 extension AsyncFactory {
-  /// Closes a new instance that no caller waits for any longer.
+  /// Closes a new instance that is not kept, because no task waits for it any longer or the context is being closed.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {

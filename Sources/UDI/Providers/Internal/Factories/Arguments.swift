@@ -83,7 +83,8 @@ struct Arguments {
 /// A copy of the arguments of a link, which outlives the call that they were passed to.
 final class KeptArguments: @unchecked Sendable {
   // Unchecked: only one task or thread uses the arguments at a time. `obtain` passes them to another actor and waits
-  // until that actor is done. Besides, `obtain` takes only `Sendable` arguments.
+  // until that actor is done. Besides, arguments that might not be `Sendable` go only to factories on the main actor:
+  // see `Provider.rejectArguments`.
   let arguments: Arguments
 
   init<Pack: AnyArgumentPack>(_ pack: consuming Pack) { arguments = Self.keep(pack) }

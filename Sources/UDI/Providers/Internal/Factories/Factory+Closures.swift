@@ -55,8 +55,8 @@ extension Factory {
 
   /// Makes a factory that looks up the parameters of an initialiser and calls the initialiser.
   ///
-  /// - Parameter parameters: The reach of these lookups. A `Sendable` dependency may be made from parameters that are
-  ///   not `Sendable`.
+  /// - Parameter parameters: The reach with which the parameters are looked up. A `Sendable` dependency may be made
+  ///   from parameters that are not `Sendable`.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: CallSite, _ reach: Reach, parameters: Reach, in caller: __shared (any Actor)?,

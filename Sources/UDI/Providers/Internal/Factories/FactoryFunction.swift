@@ -62,7 +62,7 @@ struct FactoryFunction {
     words = Self.words(of: Dependency.self)
   }
 
-  /// Wraps a factory that takes arguments. Call it only with arguments.
+  /// Wraps a factory that takes arguments. Call the wrapped function only with arguments.
   init<Dependency, First, each More>(
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {

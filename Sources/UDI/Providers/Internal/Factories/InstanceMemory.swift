@@ -4,9 +4,9 @@
 ///
 /// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
 /// reads the memory uses the right type. A lookup asks a `Factory` only for the type that the provider is registered
-/// as: `Entry.isFactory(of:)` checks the type or, if there are arguments, `makeQuickly`. It is the type that the
-/// factory makes, or a subclass of that type. For a subclass, an optional of either class is a single reference, and
-/// `check` makes sure that the instance is of the subclass.
+/// as: `Entry.isFactory(of:)` checks this or, if there are arguments, `makeQuickly` does. The registered type is the
+/// type that the factory makes, or a subclass of that type. For a subclass, an optional of either class is a single
+/// reference, and `check` makes sure that the instance is of the subclass.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -31,9 +31,9 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // A shortcut: the instance is written directly, as a lookup writes a bound instance. The general path below looks
-    // up the metadata of the type's optional, so the benchmark ".context with one argument, already made" would take
-    // longer.
+    // A shortcut: the instance is written directly, as a lookup writes a bound instance. Without the shortcut, the
+    // benchmark ".context with one argument, already made" would take longer, because the general path below looks up
+    // the metadata of the type's optional.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -67,7 +67,7 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 
-  /// Makes sure that the instance in the memory is of the given subclass; otherwise writes nil in its place.
+  /// If the instance in the memory is not of the given subclass, replaces the instance with nil.
   ///
   /// - Parameters:
   ///   - made: The type that the factory makes.

@@ -28,8 +28,8 @@ struct Isolation: Sendable {
   ///   - first: The actor of the first closure, if it belongs to one.
   ///   - second: The actor of the second closure, if it belongs to one.
   ///   - caller: The actor in whose code the verb is called. It is needed for references to functions. Unlike closures,
-  ///     these do not always carry their isolation: in the Swift 5 mode, a function does not if it belongs to the main
-  ///     actor only because of its module's default isolation.
+  ///     these do not always carry their isolation: in the Swift 5 mode, the isolation is lost if the function belongs
+  ///     to the main actor only because of its module's default isolation.
   ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
   @usableFromInline
@@ -152,7 +152,7 @@ struct IsolatedInitialiser<Result, First, each More> {
   }
 }
 
-/// A factory that takes arguments.
+/// A factory of any isolation that takes arguments.
 struct IsolatedFactory<Result, First, each More> {
   private let function: @isolated(any) (UDIContext, First, repeat each More) throws -> Result
 
@@ -170,8 +170,8 @@ struct IsolatedFactory<Result, First, each More> {
   }
 }
 
-/// A closure of any isolation that returns nothing and does not throw. This struct is separate because the compiler
-/// (Swift 6.3) crashes on a single struct that is generic over the error.
+/// A closure of any isolation that returns nothing and does not throw. Functions that throw have structs of their own,
+/// because the compiler (Swift 6.3) crashes on a struct that is generic over the error.
 @usableFromInline
 struct IsolatedBlock<each Parameter> {
   private let function: @isolated(any) (repeat each Parameter) -> Void

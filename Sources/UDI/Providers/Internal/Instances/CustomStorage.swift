@@ -2,7 +2,7 @@ import Synchronization
 
 /// A user's storage, and the state that a cache needs to use it.
 ///
-/// The storage's methods are user code, so they are called with no lock held. Other threads may therefore reset the
+/// The storage's methods are user code, so they are called with no lock held. Other threads can therefore reset the
 /// cache before, during and after each call.
 final class CustomStorage: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.

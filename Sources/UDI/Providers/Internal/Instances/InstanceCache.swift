@@ -54,7 +54,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 struct InstanceCaches {
   /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]
-  /// When `caches` has this many entries, a sweep discards empty caches before the next cache is added.
+  /// As soon as `caches` has this many entries, adding a cache starts a sweep, which discards empty caches.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
@@ -79,7 +79,7 @@ struct InstanceCaches {
 
   private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
 
-  /// Begins a sweep of caches with users' storages; it discards those whose storages are empty.
+  /// Begins a sweep of caches with users' storages. The sweep discards the caches whose storages are empty.
   ///
   /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.

@@ -56,8 +56,9 @@ extension InstanceKeeper {
       if let creation = creation ?? custom?.storing {
         return .wait(try creation.prepareToWait(resolution), creation)
       }
-      // No instance is made while the storage is being reset, either: this thread waits for the end of the reset. The
-      // exception is a storage that links during its own reset: this thread would then wait for itself.
+      // While the storage is being reset, no instance is made: this thread waits for the end of the reset. There is one
+      // exception: if the storage links during its own reset, this thread does not wait, because it would wait for
+      // itself.
       for reset in custom?.resets ?? [] {
         if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
       }
@@ -72,7 +73,8 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation: keeps the new instance, if the lifetime says so, and passes it to the threads that wait.
+  /// Ends a creation, and passes the outcome to the threads that wait. Keeps a new instance as the lifetime says,
+  /// unless a reset or the provider's removal has dropped it in the meantime.
   func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
     let provider = provider
     guard case .made(let instance) = outcome else {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A call of an asynchronous factory that has not ended. It is a task-local value in the task that runs the factory and
-/// in the tasks that the factory starts.
+/// One call of an asynchronous factory. It is a task-local value in the task that runs the factory and in the tasks
+/// that the factory starts.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended,
-/// so when the call ends, it releases everything that it holds.
+/// so this object releases everything that it holds when the call ends.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: `content` is guarded by the tree lock.
 

@@ -22,8 +22,8 @@ final class AsyncCreation: @unchecked Sendable {
   private var outcome: Result<Instance, any Error>?
   private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
-  /// Whether the creation has been cancelled because no task waits any longer. A task that asks from now on begins a
-  /// new creation.
+  /// Whether the creation has been cancelled because no task waits any longer. Also true if the context began to close
+  /// before `start` stored the task. A task that asks from now on begins a new creation, unless the context is closing.
   private(set) var isAbandoned = false
   /// If the creation was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
@@ -80,8 +80,8 @@ final class AsyncCreation: @unchecked Sendable {
   func cancel(closing path: [String]) async {
     let task = Tree.change { _ in
       closedPath = path
-      // If `start` has not stored its task yet, `isAbandoned` stops the creation: the task checks it before it calls
-      // the factory, and `start` checks it when it stores the task.
+      // If `start` has not stored its task yet, `isAbandoned` stops the creation: the task checks this flag before it
+      // calls the factory, and `start` checks the flag when it stores the task.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
@@ -127,8 +127,8 @@ final class AsyncCreation: @unchecked Sendable {
 
   /// Adds a waiter for the task that begins this creation. Call this under the tree lock.
   ///
-  /// - Parameter predecessor: The abandoned creation that this one replaces. The factory does not run before it has
-  ///   ended.
+  /// - Parameter predecessor: The abandoned creation that this one replaces. The factory does not run before the
+  ///   predecessor has ended.
   /// - Throws: `ProviderFailure.cycle` if the predecessor would have to wait for this creation.
   func enterFirst(_ call: AsyncCall?, _ path: [KeyIdentity], after predecessor: AsyncCreation?) throws -> UInt {
     if let predecessor, predecessor.outcome == nil {

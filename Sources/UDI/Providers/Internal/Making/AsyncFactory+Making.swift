@@ -105,7 +105,7 @@ extension AsyncFactory {
     }
   }
 
-  /// Attaches an instance on the factory's actor, because its conformance to `UDIObject` may belong to that actor.
+  /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
     attach(instance, to: context, isOwned: isOwned)
   }

@@ -25,7 +25,7 @@ struct Obtaining: Sendable {
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
     var actor: (any Actor)?
-    // The actors on which this run has performed the lookup. It tries each only once. There can be several, because the
+    // The actors on which this run has performed the lookup. Each is tried only once. There can be several, because the
     // provider might be replaced in the meantime by one that belongs to a different actor.
     var triedActors: [any Actor] = []
     // A synchronous factory that needs an asynchronous instance fails, and runs again once the instance has been made.
@@ -65,8 +65,8 @@ struct Obtaining: Sendable {
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
     do { return try await unmade.obtain() } catch {
-      // The factory did not fail for lack of the instance, so its own error is thrown, unless obtaining was cancelled
-      // or found a cycle.
+      // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
+      // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
       let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)

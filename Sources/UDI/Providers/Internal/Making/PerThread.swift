@@ -8,10 +8,11 @@
 
 /// Each thread's resolution, which lives until the thread ends.
 enum PerThread {
-  /// Written once, by `prepare`. If this were a lazy constant, each link would check whether it has been initialised.
+  /// The thread key. Written once, by `prepare`. If this were a lazy constant, each link would check whether it has
+  /// been initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
 
-  /// Makes the key on first access. 0 if that succeeded, otherwise the system's error code.
+  /// Makes the thread key on first access. 0 if that succeeded, otherwise the system's error code.
   private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
     // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
     // parameter's type says that the value is never nil.
@@ -19,10 +20,10 @@ enum PerThread {
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Makes the key. Everything that creates a provider or a set-up block calls this first.
+  /// Makes the thread key. Everything that creates a provider or a set-up block calls this first.
   static func prepare() {
     // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
-    // evaluated, and the key would never be made.
+    // evaluated, and the thread key would never be made.
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 

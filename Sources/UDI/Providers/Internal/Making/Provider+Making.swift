@@ -20,8 +20,8 @@ extension Provider {
   ///   - arguments: The factory's arguments.
   ///   - isFresh: Whether to always make a new instance, which the provider does not keep.
   /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
-  /// - Throws: `ProviderFailure`, or what the factory throws. The factory may have run on this thread, or on another
-  ///   thread that this one waited for.
+  /// - Throws: `ProviderFailure`, or what the factory throws. The factory ran on this thread, or on another thread that
+  ///   this one waited for.
   final func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let resolution = PerThread.resolution
     let key: ArgumentKey?
@@ -84,7 +84,7 @@ extension Provider {
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
-  ///   - conclude: Called exactly once, with the outcome, while the factory call still has its frame.
+  ///   - conclude: Called exactly once, with the outcome. If the factory ran, its call still has its frame then.
   private final func make(
     for context: UDIContext, _ call: FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
   ) throws -> Instance {
@@ -142,9 +142,9 @@ extension Provider {
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // A waiting thread may be outside the cycle, so it does not get this error. It repeats its lookup and gets its own
-    // error, whose path begins with what that thread asked for. It also repeats its lookup if an asynchronous instance
-    // is missing: if the lookup is part of `obtain`, `obtain` can wait for that instance.
+    // A waiting thread might be outside the cycle, so it does not get this error. It repeats its lookup and gets its
+    // own error, whose path begins with what that thread asked for. If an asynchronous instance is missing, a waiting
+    // thread repeats its lookup, too: if the lookup is part of `obtain`, `obtain` can wait for that instance.
     conclude(error.isCycle || error.needsObtain ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error

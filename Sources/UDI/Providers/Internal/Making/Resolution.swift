@@ -203,7 +203,7 @@ extension Resolution {
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
     // Some code runs on its own stack, and there is no way to tell how much of it is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // What must be left is enough to throw the error, and for everything that factories do between two checks.
+    // What must be left is enough to throw the error, and to do everything that factories do between two checks.
     return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
   }
 

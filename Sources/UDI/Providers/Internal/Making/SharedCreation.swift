@@ -22,7 +22,7 @@ final class SharedCreation: @unchecked Sendable {
   /// happens on that thread.
   private(set) var maker: Unretained<Resolution>
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look may run it again.
+  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again.
   private(set) var happensOnce = false
   private var hasEnded = false
   /// The outcome. Set when the creation ends, but only if a thread waits for it.

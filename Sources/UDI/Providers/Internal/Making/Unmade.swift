@@ -30,11 +30,14 @@ final class Unmade: @unchecked Sendable {
   /// - Returns: Nil if the provider has left its context in the meantime.
   nonisolated(nonsending) func obtain() async throws -> Instance? {
     guard let instance = try await provider.instance(for: context, arguments, askers.map(\.key)) else { return nil }
-    return aliases.isEmpty ? instance : try await serve(instance, on: aliases[0].conversion.actor)
+    if aliases.isEmpty { return instance }
+    // All conversions that belong to an actor belong to the same one: `implements` makes sure of it.
+    return try await serve(instance, on: aliases.lazy.compactMap(\.conversion.actor).first)
   }
 
-  /// Converts an instance to the types of the aliases. All conversions run on one actor, if the aliases' provider
-  /// belongs to one.
+  /// Converts an instance to the types of the aliases, one after the other.
+  ///
+  /// - Parameter actor: The actor on which all conversions run; nil if they run wherever the caller does.
   private func serve(_ instance: Instance, on actor: isolated (any Actor)?) throws -> Instance {
     let resolution = PerThread.resolution.object
     let outer = resolution.actor

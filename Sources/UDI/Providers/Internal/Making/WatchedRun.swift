@@ -1,8 +1,9 @@
-/// One run of a factory that is measured, whose lookups are recorded, and whose instance is reported to the observer.
+/// One run of a factory, which is recorded or observed: the run is measured, the factory's lookups are recorded, and
+/// the observer is told about the instance.
 struct WatchedRun {
   private let provider: Provider
   private let context: UDIContext
-  /// The providers whose factories asked for the instance, the outermost first.
+  /// The keys of the providers whose factories asked for the instance, the outermost first. Empty without an observer.
   private let askers: [KeyIdentity]
   private let start = ContinuousClock.now
 
@@ -37,7 +38,7 @@ extension Provider {
   /// Calls the factory, measures how long it takes, has its lookups recorded, and notifies the observer.
   @inline(never)
   final func makeWatched(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
-    // This provider is the innermost one that is running.
+    // The innermost of the running providers is this one, so it is left out.
     let run = WatchedRun(
       self, context, askedBy: PerThread.resolution.read { $0.runningProviders.dropLast().map(\.key) })
     guard let made = try make(context, arguments) else { return nil }

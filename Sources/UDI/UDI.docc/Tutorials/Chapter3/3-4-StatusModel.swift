@@ -6,7 +6,7 @@ import UDI
 
   func didAttachContext() {}
 
-  /// Follows what is read until the task is cancelled.
+  /// Follows what is being read, until the task is cancelled.
   func follow() async {
     for await reading in updates(of: (any Reading).self) {
       text = reading.map { "You read \($0.title)" } ?? "You read nothing"
