@@ -34,8 +34,8 @@ extension UDITreePage {
 
     /// The path, and the system's message.
     public var description: String {
-      // The message is copied at once, because it belongs to the system and is valid only until the next error on this
-      // thread.
+      // The message is copied at once, because it belongs to the system and a later call of `strerror` may
+      // overwrite it.
       let message = unsafe strerror(code).map { unsafe String(cString: $0) }
       return "\(path) cannot be written: \(message ?? "error \(code)")"
     }

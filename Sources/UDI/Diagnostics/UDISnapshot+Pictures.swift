@@ -67,8 +67,8 @@ extension UDISnapshot: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// Returns the arrows from dependents to dependencies. An object that has looked something up and has no
-  /// other box gets its own.
+  /// Returns the arrows from dependents to dependencies. Before them come boxes for dependents that would otherwise
+  /// have none: objects that have looked something up, but that are not shown as a binding or through a provider.
   ///
   /// - Parameters:
   ///   - shown: The name of the box of each binding, provider and override that is shown.

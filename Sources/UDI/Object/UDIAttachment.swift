@@ -25,7 +25,8 @@ public final class UDIAttachment: Sendable {
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
   /// Whether `attachedWeakly` has been set. That reference might have become nil since. Guarded by `lock`.
   nonisolated(unsafe) var isWeak = false
-  /// The search of the context that was stored last. Explanations use it when the context is gone. Guarded by `lock`.
+  /// The search that the context had when the object was last attached to one. Explanations use it when the context is
+  /// gone. Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
   /// Whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`. Guarded by the tree lock.
   nonisolated(unsafe) var comesFromLook = false

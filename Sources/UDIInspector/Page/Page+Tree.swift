@@ -11,7 +11,8 @@ extension Page {
     let tree = null
     // The rows of the tree as it is shown now, including those out of view; and the index of each row, by its id.
     let rows = [], placeByID = new Map()
-    // The unfolded contexts: normally (`open`), and while only the matches of a search are shown (`openInSearch`).
+    // The contexts that are unfolded in normal use (`open`), and those that are unfolded while only the matches of a
+    // search are shown (`openInSearch`).
     const open = new Set(), openInSearch = new Set()
     let selectedID = null, words = []
     const shown = new Map()

@@ -53,8 +53,8 @@ extension Page {
       return null
     }
 
-    // If there is no answer, the nearest place that has the dependency; and the scope that hides this place, if there
-    // is one.
+    // For a lookup without an answer: finds the nearest place that has the dependency, and the scope, if any, that
+    // hides it.
     function outside(start, key, search) {
       let visited = null
       for (const context of [start, ...ancestors(start)]) {

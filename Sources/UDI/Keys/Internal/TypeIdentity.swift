@@ -17,7 +17,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// How many `NamedKey`s of this type exist. While there are none, `linkAll` does not look for dependencies with
   /// names.
   let namedKeys = Atomic<UInt32>(0)
-  /// If the type is a class, whether its objects take part in the tree.
+  /// If the type is a class, what is known about whether its objects take part in the tree.
   var membership: Membership {
     get { knownMembership.load(ordering: .relaxed) }
     set { knownMembership.store(newValue, ordering: .relaxed) }

@@ -1,7 +1,7 @@
 /// Enters watchers at nodes, and notifies those that a change might concern. Call everything here under the tree lock.
 extension Node {
-  /// Enters a watcher whose lookup begins at this node. The watcher is entered at every node where a change could
-  /// affect the lookup's answer.
+  /// Enters a watcher whose lookup begins at this node. It is entered here and at each node above that the lookup
+  /// might climb to; changes below these nodes are passed up to them.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     if treeLocked.state == .closed {

@@ -138,7 +138,7 @@ extension Node {
   }
 
   /// Makes sure that the node's context can be found as long as it lives, even after moves. Call this only if the
-  /// context is held by a parent or its reference has been stored.
+  /// context is held by a parent, or if a reference to it has been stored (`remember`).
   func keepTrackOfContext() {
     if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
   }

@@ -18,8 +18,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// whole struct.
   private let memory: Unmanaged<Memory>
 
-  /// There are no objects of this class. With it, a pointer to the memory has the type of a class reference, which
-  /// leaves some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its
+  /// This class has no objects. It only gives the pointer to the memory the type of a class reference, which leaves
+  /// some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its
   /// case.
   private final class Memory {}
 

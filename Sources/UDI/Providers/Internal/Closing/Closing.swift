@@ -51,8 +51,8 @@ final class Closing: @unchecked Sendable {
   // MARK: - Waiting
 
   /// Whether the current task may wait for the run. The result is false if the task is part of a closer or of an
-  /// asynchronous factory that the run itself waits for. If this method returns true, the caller has to wait: the run
-  /// then relies on the caller to get its error.
+  /// asynchronous factory that the run itself waits for. If the result is true, the caller
+  /// must wait: the run then leaves its error to the caller, and no longer reports it.
   func mayBeAwaitedHere() -> Bool {
     let (present, call) = (Self.present, AsyncCall.current)
     return Tree.change { _ in

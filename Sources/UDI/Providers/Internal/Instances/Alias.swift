@@ -6,7 +6,7 @@ final class Alias: Provider, @unchecked Sendable {
   /// Where `convert` may run.
   let conversion: Isolation
   /// The latest conversion of an instance that the provider keeps weakly, if the conversion is a different object.
-  /// Slots do not refer to the conversion, because they might still refer to it after the instance has been released.
+  /// Slots never refer to the conversion: it may outlive the instance, and a lookup would then still find it.
   @exclusivity(unchecked) private var derived: Derived?
 
   /// A conversion and the instance it was made from. The record keeps neither alive. The instance is identified by a

@@ -23,7 +23,7 @@ final class AsyncCall: @unchecked Sendable {
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
   private let pathFromAsker: [KeyIdentity]
-  /// Whether this call began a creation. If not, it is part of the asker's creation.
+  /// Whether this call began a creation. If not, it is part of the asker's creation, if there is one.
   private let beginsCreation: Bool
   /// The length of the chain of askers, including this call.
   private let depth: Int

@@ -302,8 +302,8 @@ extension Provider {
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
-    // To a watcher, a synchronous provider has the same answer as before: the next lookup makes a new instance. An
-    // asynchronous provider has no answer until `obtain` makes a new one.
+    // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
+    // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
     Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }
     entry.node = nil
     garbage.add(entry)

@@ -5,7 +5,7 @@ enum ProviderFailure: Error {
   case returnedNil
   /// The factory belongs to an actor, and the lookup runs elsewhere.
   case isolatedElsewhere(Isolation)
-  /// The factory is asynchronous, and the provider keeps no instance.
+  /// The factory is asynchronous, and the provider has no instance to give.
   case asynchronous(Unmade)
   /// An argument of this type might not be `Sendable`, although the factory was promised `Sendable` arguments.
   case argumentNotSendable(Any.Type)

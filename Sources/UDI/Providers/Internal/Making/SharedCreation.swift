@@ -60,8 +60,8 @@ final class SharedCreation: @unchecked Sendable {
   ///   maker waits for something that this thread makes, directly or through other threads.
   func prepareToWait(_ resolution: Unretained<Resolution>) throws -> Gate {
     var chain = [self]
-    // A thread's `waitingFor` may be out of date: once that creation has ended, the thread is no longer waiting, even
-    // if it has not woken up yet.
+    // A thread's `waitingFor` may be out of date: once the creation in it has ended, the thread is no longer waiting,
+    // even if it has not woken up yet.
     while let last = chain.last, !last.hasEnded {
       if last.maker == resolution { throw ProviderFailure.cycle(Self.path(chain)) }
       guard let next = last.maker.read({ $0.waitingFor }) else { break }
