@@ -355,6 +355,32 @@ import UDI
     #expect(journal.all == ["made", "closed"] && context.link((any Alpha).self) == nil)
   }
 
+  /// Nothing else holds the instance by then, and its `deinit` uses the tree.
+  @Test(.unlessItHangs) func whatWasAwaitedIsReleasedWithNoLockHeld() async throws {
+    let context = UDIContext(tag: "context")
+    let (begun, go, released) = (Signal(), Meeting(2), Signal())
+    context.register((any Beta).self, lifetime: .context) {
+      Made()
+    } onClose: { _ in
+      await released.wait()
+    }
+    context.register(Member.self, lifetime: .context) {
+      begun.send()
+      go.arrive()
+      return Member("late")
+    }
+    #expect(context.link((any Beta).self) != nil)
+    onThread {
+      _ = context.link(Member.self)
+      released.send()
+    }
+    await begun.wait()
+    let task = closing(context)
+    while context.explain((any Gamma).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    onThread { go.arrive() }
+    #expect(await task.value == nil && context.link(Member.self) == nil)
+  }
+
   @Test func aMakingUnderWayThatFailsLeavesNothingToClose() async throws {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
     let (begun, go, done) = (Signal(), Meeting(2), Signal())

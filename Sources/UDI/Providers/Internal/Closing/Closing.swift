@@ -135,17 +135,15 @@ final class Closing: @unchecked Sendable {
   /// Ends the run, when the contexts have ended.
   private func end() {
     var isUnattended = false
-    let contexts = Tree.change { garbage in
+    // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
+    // therefore passes everything that it holds out of the lock.
+    let (contexts, _, _, _, _) = Tree.change { _ in
       isUnattended = self.isUnattended
       hasEnded = true
       for task in tasks { Tree.resume(task) }
       tasks = []
-      creations = []
-      asyncCreations = []
-      providers = []
-      awaited = []
-      defer { self.contexts = [] }
-      return self.contexts
+      defer { (self.contexts, creations, asyncCreations, providers, awaited) = ([], [], [], [], []) }
+      return (self.contexts, creations, asyncCreations, providers, awaited)
     }
     contexts.first?.change { node, garbage in
       node.treeLocked.extras?.closing = nil
