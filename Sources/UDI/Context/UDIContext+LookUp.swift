@@ -123,12 +123,24 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
   }
 
-  /// Performs the lookup for `obtain`, but finds only a dependency that exists already and need not be cast.
-  func findPresent<Dependency>(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
-    in found: UnsafeMutablePointer<Dependency?>
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
+  @inlinable
+  @inline(__always)
+  func present<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  @usableFromInline
+  func findPresent(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    _ = unsafe answer(type, name, reach, search, into: UnsafeMutableRawPointer(found))
+    _ = unsafe answer(type, name, reach, search, into: memory)
   }
 
   /// Runs the set-up blocks that have to run first, then performs the lookup.

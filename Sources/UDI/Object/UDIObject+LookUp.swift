@@ -91,6 +91,26 @@ extension UDIAttachment {
     unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
   }
 
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
+  @inlinable
+  @inline(__always)
+  func present<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  @usableFromInline
+  func findPresent(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) {
+    _ = unsafe attempt(type, name, reach, search, into: memory)
+  }
+
   /// Looks up a dependency, and throws if there is none.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. Unless this function throws, the

@@ -20,10 +20,12 @@ extension UDIContext {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
+  @inlinable
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
-    try await obtain(type, name, search, nil)
+    if let found = present(type, name, .anywhere, search) { return found }
+    return try await obtainAtLength(type, name, .anywhere, search, nil)
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
@@ -42,7 +44,8 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtain(type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
+    try await obtainAtLength(
+      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 
   /// Looks up a dependency by its key, and throws if there is none; see ``obtain(_:named:search:)``.
@@ -53,29 +56,16 @@ extension UDIContext {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
+  @inlinable
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil
   ) async throws -> Dependency {
-    try await obtain(Dependency.self, key.name, search, nil)
+    try await obtain(Dependency.self, named: key.name, search: search)
   }
 
-  nonisolated(nonsending) func obtain<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
-  ) async throws -> Dependency {
-    if arguments == nil, let found = present(type, name, .anywhere, search) { return found }
-    return try await obtainAtLength(type, name, .anywhere, search, arguments)
-  }
-
-  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  private func present<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) -> Dependency? {
-    var found: Dependency?
-    unsafe findPresent(type, name, reach, search, in: &found)
-    return found
-  }
-
-  nonisolated(nonsending) private func obtainAtLength<Dependency>(
+  /// Obtains a dependency of any kind, including those that have to be made.
+  @usableFromInline
+  nonisolated(nonsending) func obtainAtLength<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?
   ) async throws -> Dependency {
     let instance = try await Obtaining(
@@ -89,16 +79,19 @@ extension UDIContext {
 
   /// Does the same as ``obtain(_:named:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
+  @inlinable
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) async throws -> Dependency {
-    try await obtainOnMainActor(type, name, search, nil)
+    if let found = present(type, name, .mainActor, search) { return found }
+    return try await obtainAtLength(type, name, .mainActor, search, nil)
   }
 
   /// Does the same as ``obtain(_:search:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
+  @inlinable
   public func obtain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) async throws -> Dependency {
-    try await obtainOnMainActor(Dependency.self, key.name, search, nil)
+    try await obtain(Dependency.self, named: key.name, search: search)
   }
 
   /// Does the same as ``obtain(_:named:search:with:_:)`` on the main actor, for a type or arguments that are not
@@ -108,15 +101,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtainOnMainActor(
-      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)))
-  }
-
-  @MainActor
-  func obtainOnMainActor<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?
-  ) async throws -> Dependency {
-    if arguments == nil, let found = present(type, name, .mainActor, search) { return found }
-    return try await obtainAtLength(type, name, .mainActor, search, arguments)
+    try await obtainAtLength(
+      type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 }

@@ -12,11 +12,13 @@ extension UDIObject {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
+  @inlinable
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtain(type, name, search, nil, CallSite(fileID, line))
+    if let found = _attachedContext.present(type, name, .anywhere, search) { return found }
+    return try await obtainAtLength(type, name, .anywhere, search, nil, CallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
@@ -37,8 +39,8 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtain(
-      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
+    try await obtainAtLength(
+      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, and throws if there is none; see ``UDIContext/obtain(_:search:)``.
@@ -51,19 +53,23 @@ extension UDIObject {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
+  @inlinable
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtain(Dependency.self, key.name, search, nil, CallSite(fileID, line))
+    try await obtain(Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
   }
 
-  nonisolated(nonsending) private func obtain<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?, _ site: CallSite
+  /// Obtains a dependency of any kind, including those that have to be made.
+  @usableFromInline
+  nonisolated(nonsending) func obtainAtLength<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?,
+    _ site: CallSite
   ) async throws -> Dependency {
     guard let context = context(for: type, name, site, "obtain") else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
-    do { return try await context.obtain(type, name, search, arguments) } catch {
+    do { return try await context.obtainAtLength(type, name, reach, search, arguments) } catch {
       throw _attachedContext.explained(error, Asker(self, site))
     }
   }
@@ -72,19 +78,22 @@ extension UDIObject {
 
   /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
+  @inlinable
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtainOnMainActor(type, name, search, nil, CallSite(fileID, line))
+    if let found = _attachedContext.present(type, name, .mainActor, search) { return found }
+    return try await obtainAtLength(type, name, .mainActor, search, nil, CallSite(fileID, line))
   }
 
   /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
+  @inlinable
   public func obtain<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtainOnMainActor(Dependency.self, key.name, search, nil, CallSite(fileID, line))
+    try await obtain(Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
   }
 
   /// Does the same as ``obtain(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
@@ -94,19 +103,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtainOnMainActor(
-      type, name, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
-  }
-
-  @MainActor
-  private func obtainOnMainActor<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ search: UDISearch?, _ arguments: KeptArguments?, _ site: CallSite
-  ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "obtain") else {
-      throw _attachedContext.goneError(type, name, search, Asker(self, site))
-    }
-    do { return try await context.obtainOnMainActor(type, name, search, arguments) } catch {
-      throw _attachedContext.explained(error, Asker(self, site))
-    }
+    try await obtainAtLength(
+      type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 }

@@ -81,6 +81,7 @@ struct Arguments {
 }
 
 /// A copy of the arguments of a link, which outlives the call that they were passed to.
+@usableFromInline
 final class KeptArguments: @unchecked Sendable {
   // Unchecked: only one task or thread uses the arguments at a time. `obtain` passes them to another actor and waits
   // until that actor is done. Besides, arguments that might not be `Sendable` go only to factories on the main actor:
