@@ -141,18 +141,20 @@ extension UDIAttachment {
     }
   }
 
-  /// Does the same as `effectiveContext`, and notifies the observer of the miss if the attached context is gone, unless
-  /// the verb is `linkAll` or `updates`.
+  /// Does the same as `effectiveContext`. If the attached context is gone, also notifies the observer of the miss.
+  ///
+  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
+  ///   `linkAll`.
   @usableFromInline
   func contextForLink(
-    _ verb: String, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
+    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
   ) -> UDIContext? {
     // The usual case is checked first, because the closure below copies the name.
     if case .attached(let context) = state { return context }
     let context = effectiveContext(
       verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
-    if context == nil, UDIObserver.mayExist, verb != "linkAll", verb != "updates" {
-      UDIEvent.Missed.tell(type, name, path: [], isRequired: verb != "link")
+    if context == nil, UDIObserver.mayExist, let isRequired {
+      UDIEvent.Missed.tell(type, name, path: [], isRequired: isRequired)
     }
     return context
   }

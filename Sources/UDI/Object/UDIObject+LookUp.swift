@@ -31,7 +31,7 @@ extension UDIObject {
   func lookUpAll<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
   ) -> [Dependency] {
-    _attachedContext.contextForLink("linkAll", type, name, site, self)?
+    _attachedContext.contextForLink("linkAll", isRequired: nil, type, name, site, self)?
       .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
   }
 
@@ -173,7 +173,9 @@ extension UDIAttachment {
     case .nothing: if UDIObserver.mayExist { self.context?.tellMiss(type, name, isRequired: false) }
     case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
     case .provided, .dead, .setUpPending:
-      guard let context = contextForLink("link", type, name, asker.site, asker.object) else { return }
+      guard let context = contextForLink("link", isRequired: false, type, name, asker.site, asker.object) else {
+        return
+      }
       unsafe context.find(type, name, reach, search, asker, into: memory)
     }
   }
@@ -189,7 +191,7 @@ extension UDIAttachment {
     do {
       if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }
     } catch { throw explained(error, asker) }
-    guard let context = contextForLink("require", type, name, asker.site, asker.object) else {
+    guard let context = contextForLink("require", isRequired: true, type, name, asker.site, asker.object) else {
       throw goneError(type, name, search, asker)
     }
     do { try unsafe context.findOrThrow(type, name, reach, search, asker, into: memory) } catch {

@@ -221,7 +221,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
     _ site: CallSite
   ) throws -> Dependency {
-    guard let context = context(for: type, name, site, "require") else {
+    guard let context = context(for: type, name, site, "require", isRequired: true) else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments, Asker(self, site)) } catch {
@@ -231,8 +231,8 @@ extension UDIObject {
 
   @usableFromInline
   func context(
-    for type: Any.Type, _ name: UDIName?, _ site: CallSite, _ verb: String = "link"
+    for type: Any.Type, _ name: UDIName?, _ site: CallSite, _ verb: String = "link", isRequired: Bool? = false
   ) -> UDIContext? {
-    _attachedContext.contextForLink(verb, type, name, site, self)
+    _attachedContext.contextForLink(verb, isRequired: isRequired, type, name, site, self)
   }
 }

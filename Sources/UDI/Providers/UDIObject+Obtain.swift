@@ -66,7 +66,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?,
     _ site: CallSite
   ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "obtain") else {
+    guard let context = context(for: type, name, site, "obtain", isRequired: true) else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try await context.obtainAtLength(type, name, reach, search, arguments) } catch {

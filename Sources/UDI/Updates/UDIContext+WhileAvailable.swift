@@ -124,7 +124,7 @@ extension UDIObject {
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     let site = CallSite(fileID, line)
-    guard let context = context(for: First.self, key.name, site, "whileAvailable") else {
+    guard let context = context(for: First.self, key.name, site, "whileAvailable", isRequired: true) else {
       throw _attachedContext.goneError(First.self, key.name, search, Asker(self, site))
     }
     return try await context.whileAvailable(key, repeat each more, search: search, operation)

@@ -16,7 +16,7 @@ extension UDIObject {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
+    UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
   }
 
   /// Waits until a lookup that begins in the object's effective context finds a dependency. If the object is attached
@@ -52,7 +52,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     UDIMainActorUpdates(
-      context: context(for: type, name, CallSite(fileID, line), "updates"), name: name, search: search)
+      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
@@ -73,7 +73,7 @@ extension UDIObject {
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
     _ clock: any Clock<Duration>, _ site: CallSite
   ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "linkWhenAvailable") else {
+    guard let context = context(for: type, name, site, "linkWhenAvailable", isRequired: true) else {
       throw _attachedContext.goneError(type, name, search, Asker(self, site))
     }
     do { return try await context.awaitDependency(type, name, reach, search, within: limit, clock) } catch {

@@ -104,8 +104,21 @@ struct ObserverTests {
     #expect(
       log.texts == [
         #"missed UDITests.Alpha in ["App"] false"#, #"missed UDITests.Beta in ["App"] false"#,
-        #"missed UDITests.Beta in ["App"] true"#,
+        #"missed UDITests.Alpha in ["App"] true"#, #"missed UDITests.Beta in ["App"] true"#,
+        #"missed UDITests.Gamma in ["App"] true"#,
       ])
+  }
+
+  @Test("An `obtain` that fails misses, and one that is cancelled does not", .silent)
+  func failuresOfObtain() async {
+    let log = Log()
+    root.register((any Alpha).self) { _ async throws -> any Alpha in throw OutOfOrder() }
+    root.register((any Beta).self) { _ async throws -> any Beta in throw CancellationError() }
+    await withObserver(log.observer) {
+      _ = try? await root.obtain((any Alpha).self)
+      _ = try? await root.obtain((any Beta).self)
+    }
+    #expect(log.texts == [#"missed UDITests.Alpha in ["App"] true"#])
   }
 
   @Test("Asynchronous factories: makings, and no misses for what `obtain` makes", .silent)

@@ -12,14 +12,14 @@ extension UDIContext {
   /// moment, however large the tree is.
   private static var limit: Int { 1000 }
 
-  /// Returns the error to throw for a failed lookup, and tells the observer of the miss. If a factory has thrown
-  /// the error, returns it unchanged and tells the observer nothing.
+  /// Returns the error to throw for a failed lookup, and tells the observer of the miss, unless the lookup was
+  /// cancelled. If a factory has thrown the error, returns it unchanged.
   @inline(never)
   func explained(
     _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
   ) -> any Error {
+    if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(type, name, isRequired: true, error) }
     guard let failure = error as? ProviderFailure else { return error }
-    if UDIObserver.mayExist { tellMiss(type, name, isRequired: true, error) }
     return linkError(failure, type, name, reach, search)
   }
 
