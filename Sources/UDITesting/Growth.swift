@@ -32,6 +32,7 @@ nonisolated(nonsending) public func expectNoGrowth(
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
     let audit = BindingAudit()
     try await audit.watch(context, madeWith: own) {
+      growth.begin(with: Growth.counts(audit, context))
       for _ in 0..<max(3, rounds) {
         try await operation()
         await settle { growth.excess(Growth.counts(audit, context)) }
@@ -68,6 +69,8 @@ public func expectNoGrowth(
 /// The numbers of contexts, objects, bindings and providers after each round.
 private struct Growth {
   private var rounds: [[String: Int]] = []
+  /// The numbers before the first round.
+  private var start: [String: Int] = [:]
 
   static func counts(_ audit: BindingAudit, _ context: UDIContext) -> [String: Int] {
     var counts: [String: Int] = [:]
@@ -83,11 +86,13 @@ private struct Growth {
     return counts
   }
 
+  mutating func begin(with counts: [String: Int]) { start = counts }
+
   mutating func add(_ counts: [String: Int]) { rounds.append(counts) }
 
   /// How many more there are now than after the last round, in total.
   func excess(_ counts: [String: Int]) -> Int {
-    guard let last = rounds.last else { return 0 }
+    let last = rounds.last ?? start
     return counts.reduce(0) { sum, element in sum + max(0, element.value - last[element.key, default: 0]) }
   }
 

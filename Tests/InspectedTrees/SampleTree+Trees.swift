@@ -112,6 +112,9 @@ extension SampleTree {
     }
     add((any Clock).self)
     add((any Cart).self)
+    // One line replaces two bindings.
+    for _ in 0..<3 { root.bind(hold(SystemClock()), as: (any Clock).self, named: "again") }
+    add((any Clock).self, named: "again")
     root.provide([Self.strangeText: 1])
     add([String: Int].self)
   }

@@ -57,6 +57,23 @@ struct GrowthTests {
     #expect(found.map(\.text) == ["There are more objects of Basket after each round: 1, 2, 3."])
   }
 
+  @Test("A task that is ending after the first round hides no growth")
+  func taskAfterTheFirstRound() async throws {
+    let kept = Locked<Basket>([])
+    let found = try await issues {
+      await expectNoGrowth {
+        kept.add(Basket().attached(to: AppContext))
+        let basket = Basket().attached(to: AppContext)
+        Task {
+          for _ in 0..<50 { await Task.yield() }
+          _ = basket.owner
+        }
+        await Task.yield()
+      }
+    }
+    #expect(found.map(\.text) == ["There are more objects of Basket after each round: 1, 2, 3."])
+  }
+
   @Test("In the context that the test has", .ownAppContext)
   func ownContext() async throws {
     let context = AppContext

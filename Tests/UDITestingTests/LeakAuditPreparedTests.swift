@@ -30,6 +30,20 @@ import UDITesting
     withExtendedLifetime((bound, attached)) {}
   }
 
+  @Test("What was attached before the operation may bind itself")
+  func attachedBefore() {
+    let guest = Guest().attached(to: AppContext)
+    #expect(leaks { guest.bind(guest, as: Guest.self) } == [])
+    // But it counts if the operation has attached it.
+    let other = Guest()
+    let found = leaks {
+      other.attachedContext = AppContext
+      other.bind(other, as: Guest.self)
+    }
+    #expect(found.map(\.className) == ["Guest"])
+    withExtendedLifetime((guest, other)) {}
+  }
+
   @Test("What was made before and is registered for the first time counts")
   func firstTime() {
     let (bound, attached) = (Basket(), Guest())

@@ -98,9 +98,10 @@ extension UDISnapshot: CustomStringConvertible {
   /// Makes a quoted label from a text. The label contains entities in place of characters that Mermaid or HTML would
   /// interpret.
   private static func escape(_ text: String) -> String {
-    let entities: [Character: String] =
+    let entities: [Unicode.Scalar: String] =
       ["\"": "#quot;", "#": "#35;", "<": "#lt;", ">": "#gt;", "&": "#amp;", "`": "#96;"]
-    return oneLine(text).map { entities[$0] ?? String($0) }.joined()
+    // Characters would not do: a quotation mark and an accent after it are one character, but Mermaid sees the mark.
+    return oneLine(text).unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
 }
 

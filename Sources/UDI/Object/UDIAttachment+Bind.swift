@@ -11,6 +11,10 @@ extension UDIAttachment {
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
+      if isOwn, BindingAudit.isOn, let object = binding.object {
+        BindingAudit.notePresence(of: object, self, &garbage)
+        garbage.add(object, of: binding)
+      }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
       let target: UDIContext

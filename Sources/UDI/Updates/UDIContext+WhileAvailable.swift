@@ -18,7 +18,7 @@ extension UDIContext {
   ///
   /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it,
   /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
-  /// operation runs, the call holds no dependency that is an object.
+  /// operation runs, the call holds no bound object. It does hold what a provider has made for it and does not own.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
@@ -74,8 +74,26 @@ extension UDIContext {
   ) -> @Sendable (Availability<Result>, Int) async -> Void {
     let updates = updates(of: Dependency.self, named: key.name, search: search)
     return { availability, index in
-      for await found in updates { availability.set(index, to: found.map { FoundDependency($0) }) }
+      for await found in updates {
+        let isHeld = found != nil && self.isHeldByNobodyElse(key, search)
+        availability.set(index, to: found.map { FoundDependency($0, isHeld: isHeld) })
+      }
       availability.end()
+    }
+  }
+
+  /// Whether a lookup finds something that a provider makes for the caller, so that it goes if the caller releases it.
+  private func isHeldByNobodyElse<Dependency>(_ key: UDIKey<Dependency>, _ search: UDISearch?) -> Bool {
+    let key = KeyIdentity.of(.of(Dependency.self), key.name)
+    return change { node, garbage in
+      guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return false }
+      garbage.add(entry)
+      switch entry.kind {
+      case .owned, .boxed, .setUp: return false
+      case .observed, .provider, .graphProvider: return true
+      // An instance may bind itself as soon as it is made.
+      case .binding: return entry.comesFromLook
+      }
     }
   }
 }

@@ -16,7 +16,8 @@ extension UDIObject {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
+    UDIUpdates(
+      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
   }
 
   /// Waits until a lookup that begins in the object's effective context finds a dependency. If the object is attached

@@ -72,6 +72,10 @@ extension Page {
         object: `object ${context.entries.filter(one => one.type === entry.type).length}`,
       }[entry.isRemoved ? 'removed' : given.kind] ?? `removed ${entry.site} ${entry.end}`
       entry.id = `${context.id} ${group} ${encodeURIComponent(spell(entry.type, entry.name))}`
+      // One line of code can have replaced several bindings of one dependency.
+      const twins = entry.isRemoved ? context.entries.filter(one => one.base === entry.id).length : 0
+      entry.base = entry.id
+      if (twins > 0) entry.id += ` ${twins}`
       return entry
     }
 

@@ -230,4 +230,36 @@ struct ExplainTests {
       #expect(String(decoding: data, as: UTF8.self).contains("\"search\":\"lineage\""))
     }
   }
+
+  @Test("What is kept for these arguments, or in a user's storage, is found")
+  func keptForArguments() async throws {
+    root.register(Plain.self, lifetime: .context) { (_: UDIContext, id: Int) async in Plain("\(id)") }
+    let made = try await root.obtain(Plain.self, with: 1)
+    #expect(root.link(Plain.self, with: 1) === made)
+    guard case .found = root.explain(Plain.self, with: 1).cause else {
+      Issue.record("\(root.explain(Plain.self, with: 1))")
+      return
+    }
+    #expect(root.explain(Plain.self, with: 2).cause == .asynchronous)
+    let shelf = UDILifetime("shelf", storage: .custom { ExplainedShelf() })
+    root.register((any Service).self, lifetime: shelf) {
+      await Task.yield()
+      return Plain()
+    }
+    #expect(root.explain((any Service).self).cause == .asynchronous)
+    let stored = try await root.obtain((any Service).self)
+    #expect(root.link((any Service).self) === stored)
+    guard case .found = root.explain((any Service).self).cause else {
+      Issue.record("\(root.explain((any Service).self))")
+      return
+    }
+  }
+}
+
+/// Keeps an instance until it is reset.
+private final class ExplainedShelf: UDIStorage {
+  private let kept = Locked<UDIMade?>(nil)
+  func load() -> UDIMade? { kept.withLock { $0 } }
+  func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+  func reset() { kept.withLock { $0 = nil } }
 }

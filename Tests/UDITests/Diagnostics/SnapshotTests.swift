@@ -213,5 +213,10 @@ import UDI
           classDef dead stroke-dasharray: 3 3, opacity: 0.5
           classDef more stroke-dasharray: 1 3
         """)
+    // With a mark after it, a quotation mark is another character, but not to Mermaid.
+    for mark in ["\u{301}", "\u{200D}", "\u{FE0F}"] {
+      let line = UDIContext(tag: "a\"\(mark)] --> b[\"\(mark)").snapshot().mermaid().split(separator: "\n")[1]
+      #expect(line.unicodeScalars.count { $0 == "\"" } == 2)
+    }
   }
 }

@@ -498,6 +498,30 @@ import UDI
     #expect(makings.count <= 4)
     for follower in followers { await follower.end() }
   }
+
+  @Test("A value that a provider keeps is given again when it comes back")
+  func valueComesBack() async throws {
+    let side = try root.makeChild(tag: "side")
+    // The provider of the value is registered during a consumer's lookup.
+    root.register((any Other).self) { (_: UDIContext) -> any Other in
+      side.register(String.self, lifetime: .context) { "value" }
+      return Plain()
+    }
+    let looker = Follower(root.updates(of: (any Other).self))
+    await settle(side)
+    let consumer = Follower(root.updates(of: String.self))
+    await settle(side)
+    #expect(consumer.take() == ["value"])
+    root.removeChild(side)
+    await settle(side)
+    #expect(consumer.take() == [nil])
+    try root.addChild(side)
+    await settle(side)
+    #expect(root.link(String.self) == "value")
+    #expect(consumer.take() == ["value"])
+    await looker.end()
+    await consumer.end()
+  }
 }
 
 /// Holds a helper, and does something when it dies.

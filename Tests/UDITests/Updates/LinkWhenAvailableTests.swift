@@ -38,6 +38,23 @@ struct LinkWhenAvailableTests {
     #expect(try await fromChild === above)
   }
 
+  @Test("A factory that waits finds what is bound above, and passes over what is below", arguments: UDISearch.allCases)
+  func inFactory(_ search: UDISearch) async throws {
+    let child = try root.makeChild(tag: "child", search: search)
+    let (below, above) = (Plain("below"), Plain("above"))
+    try child.makeChild(tag: "below").bind(below, as: (any Service).self)
+    child.register((any Other).self, lifetime: .context) { (context: UDIContext) async throws -> any Other in
+      // The limit only ends a wait that would be endless.
+      let service = try await context.linkWhenAvailable((any Service).self, within: .seconds(60))
+      return Plain((service as? Plain)?.label ?? "")
+    }
+    async let made = child.obtain((any Other).self)
+    while child.nodeCountsOfWatchers.isEmpty || !child.consumersAreWaiting { await Task.yield() }
+    root.bind(above, as: (any Service).self)
+    #expect((try await made as? Plain)?.label == "above")
+    withExtendedLifetime((below, above)) {}
+  }
+
   @Test("A registration ends the wait, too")
   func provider() async throws {
     let root = root

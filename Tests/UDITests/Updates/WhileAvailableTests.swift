@@ -26,6 +26,17 @@ import UDI
     withExtendedLifetime((first, second)) {}
   }
 
+  @Test(
+    "What its provider does not keep is made again for the operation", arguments: [UDILifetime.unique, .graph, .weak])
+  func whatIsNotKept(_ lifetime: UDILifetime) async throws {
+    root.register((any Service).self, lifetime: lifetime) { Plain("made") as any Service }
+    root.register((any Loose).self, lifetime: lifetime) { Plain("other") as any Loose }
+    let labels = try await root.whileAvailable((any Service).self, (any Loose).self) { service, loose in
+      [(service as? Plain)?.label, loose.label]
+    }
+    #expect(labels == ["made", "other"])
+  }
+
   @Test("An operation of the main actor runs there")
   @MainActor func isolation() async throws {
     let plain = Plain("1")

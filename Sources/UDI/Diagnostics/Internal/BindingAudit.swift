@@ -174,14 +174,7 @@ extension BindingAudit {
     _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: CallSite?,
     _ garbage: inout Garbage
   ) {
-    if let previous = attachment.context {
-      previous.withNode { node in
-        for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
-          audit.notePresent(object, &garbage)
-        }
-      }
-      garbage.add(previous)
-    }
+    notePresence(of: object, attachment, &garbage)
     context.withNode { node in
       // From now on, `node.context` returns the context, which is necessary if an object is bound in the context next.
       node.remember(context)
@@ -190,6 +183,18 @@ extension BindingAudit {
         subject.add(context, node, nil, site)
       }
     }
+  }
+
+  /// Records that an object was in the tree before the operation, if it is attached to a watched context and an audit
+  /// does not know it yet. A context does not know which objects are attached to it, so this is done when such an
+  /// object is attached elsewhere or binds itself.
+  @inline(never)
+  static func notePresence(of object: AnyObject, _ attachment: UDIAttachment, _ garbage: inout Garbage) {
+    guard let context = attachment.context else { return }
+    context.withNode { node in
+      for audit in unsafe all where audit.watches(node) && !audit.knows(object) { audit.notePresent(object, &garbage) }
+    }
+    garbage.add(context)
   }
 
   /// Records that a context has been made.

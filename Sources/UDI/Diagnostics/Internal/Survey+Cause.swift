@@ -56,6 +56,7 @@ extension Survey {
       return .otherArguments(wanted: typeNames(wanted), given: typeNames(arguments.map { type(of: $0) }))
     }
     if place.sighting.kind == .kept, wanted.isEmpty { return nil }
+    if provider.keepsInstance(for: arguments) { return nil }
     let others = arguments.filter { !($0 is any Hashable) }
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))

@@ -1,12 +1,12 @@
-/// What a lookup of `whileAvailable` has found. An object is held weakly, so that waiting for the other dependencies
-/// does not keep it alive.
+/// What a lookup of `whileAvailable` has found. An object is held weakly if anything else holds it, so that waiting for
+/// the other dependencies does not keep it alive.
 struct FoundDependency: @unchecked Sendable {
   // Unchecked: `whileAvailable` looks up only what is `Sendable`.
   private let entry: WeakEntry?
   private let value: Any?
 
-  init<Dependency: Sendable>(_ dependency: Dependency) {
-    entry = StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
+  init<Dependency: Sendable>(_ dependency: Dependency, isHeld: Bool) {
+    entry = isHeld ? nil : StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
     value = entry == nil ? dependency : nil
     withExtendedLifetime(dependency) {}
   }

@@ -70,7 +70,10 @@ final class Consumer<Dependency> {
     }
     switch answer {
     case .provided(let entry):
-      if entry.registered.isRefused(to: reach) { return .some(nil) }
+      if entry.registered.isRefused(to: reach) {
+        lastLook.forgetBox()
+        return .some(nil)
+      }
       if isKeptOnly, !lastLook.isNew(entry) { return nil }
       let make = { [reach, search] in context.lookUp(entry, Dependency.self, reach, search) }
       found = isKeptOnly ? looking(make) : make()

@@ -38,6 +38,7 @@ struct LastLook {
   ///   - isKeptOnly: Whether the lookup makes no instance. If such a lookup finds an object that was bound during a
   ///     watcher's lookup, it cannot tell which provider made the object, so the last record is kept.
   mutating func note(_ key: KeyIdentity, _ search: UDISearch?, from node: Node, isKeptOnly: Bool) {
+    forgetBox()
     Tree.change { garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return providers = nil }
       garbage.add(entry)
@@ -51,6 +52,9 @@ struct LastLook {
       }
     }
   }
+
+  /// Records that the answer was not the content of a box. If the same content is found later, it is a new answer.
+  mutating func forgetBox() { box = nil }
 
   private static func only(_ provider: Provider) -> Range<UInt> { provider.id..<provider.id + 1 }
 }

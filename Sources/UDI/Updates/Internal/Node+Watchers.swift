@@ -10,7 +10,9 @@ extension Node {
     }
     unsafe Watcher.count += 1
     watcher.isEntered = true
-    watcher.direction = watcher.search ?? shared.search
+    // While a factory waits, its lookups go up only (see `direction(of:)`), but later ones might go down, too.
+    watcher.looksOnlyUp = watcher.search == nil && isHandedToFactory
+    watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
       let watchers = node == self ? \NodeExtras.watchers : \.climbers
@@ -119,7 +121,7 @@ extension Watcher {
   private func finds(upTo nodes: some Sequence<Node>) -> Bool {
     nodes.contains { node in
       guard let slot = node.shared.slots.find(key.id) else { return false }
-      return slot.element.state.depth == 0 || direction.looks.below && node == self.nodes.first
+      return slot.element.state.depth == 0 || direction.looks.below && !looksOnlyUp && node == self.nodes.first
     }
   }
 

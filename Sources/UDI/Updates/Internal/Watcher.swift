@@ -15,6 +15,9 @@ final class Watcher: @unchecked Sendable {
   var nodes: [Node] = []
   /// The direction of the lookup, which is either `search` or the context's own search. Guarded by the tree lock.
   var direction = UDISearch.lineage
+  /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
+  /// `lineage`. Guarded by the tree lock.
+  var looksOnlyUp = false
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
   /// Whether the watcher is included in `count`. Guarded by the tree lock.
