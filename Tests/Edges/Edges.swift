@@ -7,6 +7,7 @@ import UDI
 ///     Edges thread-key    the library makes its key for thread-specific values itself
 ///     Edges key-below     it has its key before a lookup that finds something below reads it, although there is nothing to make
 ///     Edges key-miss      the same where the lookup finds nothing
+///     Edges key-obtain    the same for `obtain`
 ///     Edges stack KIB     recursions without end on a stack of that size are errors
 ///     Edges other-queue   in another queue's `sync` the first thread is on the main actor, and no other thread is
 ///     Edges close         a context can be closed in a `catch` clause and again after it
@@ -18,13 +19,15 @@ struct Edges {
     case "thread-key": checkThreadKey()
     case "key-below": checkKeyIsMadeForLookups(isBelow: true)
     case "key-miss": checkKeyIsMadeForLookups(isBelow: false)
+    case "key-obtain": await checkKeyIsMadeForObtain()
     case "stack": checkStack(kibibytes: CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 512)
     case "other-queue": checkOtherQueue()
     case "close": await checkClosing()
     case "weak-value":
       var dictionary = WeakValueDictionary<Int, any Sendable>()
       dictionary[1] = "a value"
-    default: fail("usage: Edges thread-key | key-below | key-miss | stack KIB | other-queue | close | weak-value")
+    default:
+      fail("usage: Edges thread-key | key-below | key-miss | key-obtain | stack KIB | other-queue | close | weak-value")
     }
   }
 

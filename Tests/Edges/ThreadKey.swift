@@ -47,5 +47,18 @@ extension Edges {
     print("the library has its key before a lookup that finds \(isBelow ? "something below" : "nothing") reads it")
   }
 
+  /// The same for `obtain` in a tree without any provider.
+  static func checkKeyIsMadeForObtain() async {
+    var first: pthread_key_t = 0
+    unsafe check(pthread_key_create(&first, nil) == 0, "there are keys")
+    let theirs = unsafe pthread_getspecific(0)
+    unsafe pthread_setspecific(0, UnsafeMutableRawPointer(bitPattern: 0x11))
+    // Nothing suspends this call, so it stays on this thread.
+    let found = try? await UDIContext(tag: "context").obtain(Product.self)
+    unsafe pthread_setspecific(0, theirs)
+    check(found == nil, "nothing is found")
+    print("the library has its key before `obtain` reads it")
+  }
+
   private final class Product: Sendable {}
 }

@@ -21,7 +21,7 @@ extension UDIContext {
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
     try rejectIfClosed()
-    for context in allContexts() { await context.runSetUps() }
+    await runAllSetUps()
     try Self.end(with: await failuresToMake { $0.sharing == .strong })
   }
 
@@ -30,7 +30,7 @@ extension UDIContext {
   ///
   /// - Returns: The failures.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
-    for context in allContexts() { await context.runSetUps() }
+    await runAllSetUps()
     return await failuresToMake { _ in true }
   }
 
@@ -124,6 +124,17 @@ extension UDIContext {
     let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
     throw UDIWarmUpError(
       failures: [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)])
+  }
+
+  /// Runs the set-up blocks of this context and of the contexts below it, including those that the blocks make.
+  private func runAllSetUps() async {
+    var prepared: Set<UDIContext> = []
+    while true {
+      let contexts = allContexts().filter { !prepared.contains($0) }
+      if contexts.isEmpty { return }
+      for context in contexts { await context.runSetUps() }
+      prepared.formUnion(contexts)
+    }
   }
 
   /// Runs this context's own set-up blocks, on the main actor if they have to run there.

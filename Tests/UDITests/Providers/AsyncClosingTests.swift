@@ -7,6 +7,24 @@ import Testing
   let context = UDIContext(tag: "context")
   let journal = Journal()
 
+  @Test func everythingIsCancelledBeforeAnythingIsAwaited() async throws {
+    let (child, begun) = (try context.makeChild(tag: "child"), Latch())
+    child.register((any Other).self, lifetime: .context) { _ async throws -> any Other in
+      begun.arrive()
+      try await untilCancelled()
+      return Plain()
+    }
+    context.register((any Service).self, lifetime: .context) { [child] _ in
+      // The cancellation of the factory's task does not reach this task.
+      _ = try await Task { try await child.obtain((any Other).self) }.value
+      return Plain()
+    }
+    let waiting = Task { [context] in try? await context.obtain((any Service).self) }
+    await begun.wait()
+    try await context.close()
+    #expect(await waiting.value == nil)
+  }
+
   @Test func whatWasMadeIsClosedTheLastFirst() async throws {
     let journal = journal
     context.register((any Service).self, lifetime: .context) { context in

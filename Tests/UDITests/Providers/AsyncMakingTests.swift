@@ -362,6 +362,67 @@ import Testing
     #expect(OnMain.strays.current == 0)
   }
 
+  @Test(arguments: [UDILifetime.unique, .graph, .weak]) func whatWasConvertedDiesOnTheMainActor(
+    _ lifetime: UDILifetime
+  ) async throws {
+    await MainActor.run {
+      _ = context.register(OnMain.self, lifetime: lifetime) {
+        await Task.yield(); return OnMain()
+      }.implements(Int.self) { $0.number }
+    }
+    for _ in 0..<20 { #expect(try await elsewhere(context) == 1) }
+    await MainActor.run {}
+    #expect(OnMain.strays.current == 0)
+  }
+
+  @concurrent private func elsewhere(_ context: UDIContext) async throws -> Int { try await context.obtain(Int.self) }
+
+  // MARK: - Failures of other threads
+
+  /// A thread that lacks the main actor makes an instance, and the main actor waits for it.
+  @Test func theMainActorIsNotGivenAnotherThreadsFailure() async throws {
+    let (runs, begun, meeting) = (Tally(), Signal(), Meeting(2))
+    context.register((any Beta).self, lifetime: .context) { @MainActor in Made("b") }
+    context.register((any Alpha).self, lifetime: .context) { context in
+      runs.add()
+      if runs.count == 1 {
+        begun.send()
+        meeting.arrive()
+      }
+      return Made("a", parts: [try context.require((any Beta).self)])
+    }
+    onThread { [context] in _ = context.link((any Alpha).self) }
+    await begun.wait()
+    try await MainActor.run { [context] in
+      _ = try Schedule.following({ if $0 == .waits { meeting.arrive() } }) { try context.require((any Alpha).self) }
+    }
+    #expect(runs.count == 2)
+  }
+
+  /// A thread that lacks an asynchronous instance makes nothing, and a task that could obtain it waits.
+  @Test(arguments: [false, true]) func obtainIsNotGivenAnotherThreadsFailure(_ isError: Bool) async throws {
+    let (runs, begun, meeting) = (Tally(), Signal(), Meeting(2))
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    context.register((any Service).self, lifetime: .context) { context -> (any Service)? in
+      runs.add()
+      if runs.count == 1 {
+        begun.send()
+        meeting.arrive()
+      }
+      if context.link((any Other).self) != nil { return Plain("made") }
+      if isError { throw OutOfOrder() }
+      return nil
+    }
+    onThread { [context] in _ = context.link((any Service).self) }
+    await begun.wait()
+    let made = try await Schedule.following({ if $0 == .waits { meeting.arrive() } }) {
+      try await context.obtain((any Service).self)
+    }
+    #expect((made as? Plain)?.label == "made" && runs.count == 3)
+  }
+
   // MARK: - Attaching and completions
 
   @Test(arguments: [false, true]) func whatHappensAfterTheFactoryLooksUpToo(_ isAsynchronous: Bool) async throws {

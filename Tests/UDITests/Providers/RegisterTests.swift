@@ -336,6 +336,22 @@ import UDI
     init(_ number: Int) { self.number = number }
   }
 
+  /// Off the main actor, what was made from an instance that was reset, or replaced, is not given any more either.
+  @MainActor @Test(.silent) func elsewhereTheLatestConversionCounts() async throws {
+    context.register(Counter.self, lifetime: .weak) { Counter() }.implements(View.self) { View($0.count) }
+    let (model, view) = (context.link(Counter.self), context.link(View.self))
+    let context = context
+    #expect(await elsewhere { context.link(View.self) } === view)
+    context.reset()
+    #expect(await elsewhere { context.link(View.self) } == nil)
+    let newer = context.link(Counter.self)
+    #expect(newer !== model)
+    #expect(await elsewhere { context.link(View.self) } == nil)
+    let latest = context.link(View.self)
+    #expect(await elsewhere { context.link(View.self) } === latest)
+    withExtendedLifetime((model, view, newer, latest)) {}
+  }
+
   /// What was made from an instance that is gone is not given any more, even if somebody holds it.
   @Test func whatIsMadeOfAWeakInstanceGoesWithIt() {
     let made = Tally()

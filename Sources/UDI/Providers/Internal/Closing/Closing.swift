@@ -96,11 +96,14 @@ final class Closing: @unchecked Sendable {
   private func run() async {
     let start = ContinuousClock.now
     let path = Tree.change { _ in contexts.first?.withNode(\.fullPath) ?? [] }
+    // Everything is cancelled before anything is awaited, because one factory might wait for another.
+    let asyncCreations = Tree.change { _ in self.asyncCreations }
+    for (creation, path) in asyncCreations { creation.cancel(closing: path) }
     for other in Tree.change({ _ in awaited }) {
       if let error = await other.waitForEnd() { failures += error.failures }
     }
     for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
-    for (creation, path) in Tree.change({ _ in asyncCreations }) { await creation.cancel(closing: path) }
+    for (creation, _) in asyncCreations { await creation.waitForTask() }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
     // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be

@@ -51,7 +51,8 @@ final class Alias: Provider, @unchecked Sendable {
     if let present = converted(from: instance) { return present }
     // The isolation is checked only now, because an earlier conversion may be handed out anywhere.
     if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
-    guard let converted = convert(instance) else {
+    let converted = try PerThread.resolution.object.converting(through: self, arguments) { convert(instance) }
+    guard let converted else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)
       throw failure
@@ -60,7 +61,7 @@ final class Alias: Provider, @unchecked Sendable {
     let other = Tree.change { garbage -> Instance? in
       // The conversion is kept only if the provider keeps the instance, and if the provider and this alias are still
       // registered.
-      guard node != nil, let isWeak = target.keepsWeakly(instance, &garbage) else { return nil }
+      guard node != nil, let isWeak = target.keepsWeakly(instance.object, &garbage) else { return nil }
       // If another thread has converted the instance in the meantime, its result is used.
       if let other = self.instance(from: instance, &garbage) { return other }
       keep(converted, of: instance, isWeak: isWeak, &garbage)
@@ -81,7 +82,8 @@ final class Alias: Provider, @unchecked Sendable {
       let instance = derived.entry.instance
       Schedule.reached(.loadedToLook)
       garbage.add(origin, of: target)
-      return instance
+      // Something else might hold the origin, although the provider was reset or has made a newer instance.
+      return target.keepsWeakly(origin, &garbage) == nil ? nil : instance
     }
   }
 
@@ -101,13 +103,13 @@ final class Alias: Provider, @unchecked Sendable {
     return origin === original.object ? derived.entry.instance : nil
   }
 
-  override func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
-    if let isWeak = super.keepsWeakly(instance, &garbage) { return isWeak }
+  override func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
+    if let isWeak = super.keepsWeakly(object, &garbage) { return isWeak }
     guard let entry = unsafe derived?.entry, let present = entry.instance else { return nil }
     garbage.add(entry)
     Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: entry)
-    return present.object === instance.object ? true : nil
+    return present.object === object ? true : nil
   }
 
   /// Keeps the conversion of an instance. Call this under the tree lock.

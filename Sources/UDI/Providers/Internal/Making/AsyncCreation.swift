@@ -74,10 +74,10 @@ final class AsyncCreation: @unchecked Sendable {
   /// Waits until the task has ended; returns at once if there is no task.
   func waitForTask() async { await Tree.change({ _ in task })?.value }
 
-  /// Cancels the creation, because its context is being closed, and waits until its task has ended.
+  /// Cancels the creation, because its context is being closed.
   ///
   /// - Parameter path: The path of the context.
-  func cancel(closing path: [String]) async {
+  func cancel(closing path: [String]) {
     let task = Tree.change { _ in
       closedPath = path
       // If `start` has not stored its task yet, `isAbandoned` stops the creation: the task checks this flag before it
@@ -86,7 +86,6 @@ final class AsyncCreation: @unchecked Sendable {
       return self.task
     }
     task?.cancel()
-    await task?.value
   }
 
   /// Records that the new instance is about to be kept. Call this under the tree lock.

@@ -100,6 +100,8 @@ struct Obtaining: Sendable {
       return Instance(found as Dependency)
     }
     defer { withExtendedLifetime(arguments) {} }
+    // There might be no provider yet.
+    PerThread.prepare()
     let resolution = PerThread.resolution.object
     let outer = resolution.beginObtaining()
     do {

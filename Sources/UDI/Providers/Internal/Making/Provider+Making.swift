@@ -97,13 +97,15 @@ extension Provider {
       conclude(.undecided)
       throw error
     }
+    let asyncMisses = call.resolution.read { unsafe $0.asyncMisses }
     do {
       let made = WatchedRun.isWanted ? try makeWatched(context, call.arguments) : try make(context, call.arguments)
       guard let instance = made else { throw ProviderFailure.returnedNil }
       finish(call, for: context, instance, concluding: conclude)
       return instance
     } catch {
-      throw fail(call, error, concluding: conclude)
+      let isForAsync = call.resolution.read { unsafe $0.asyncMisses } != asyncMisses
+      throw fail(call, error, isForAsync: isForAsync, concluding: conclude)
     }
   }
 
@@ -133,19 +135,21 @@ extension Provider {
 
   /// Ends a factory call that has failed.
   ///
+  /// - Parameter isForAsync: Whether a lookup in the call found only an asynchronous factory, and no instance.
   /// - Returns: The error to throw.
   @inline(never)
   private final func fail(
-    _ call: FactoryCall, _ error: any Error, concluding conclude: (SharedCreation.Outcome) -> Void
+    _ call: FactoryCall, _ error: any Error, isForAsync: Bool, concluding conclude: (SharedCreation.Outcome) -> Void
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // A waiting thread might be outside the cycle, so it does not get this error. It repeats its lookup and gets its
-    // own error, whose path begins with what that thread asked for. If an asynchronous instance is missing, a waiting
-    // thread repeats its lookup, too: if the lookup is part of `obtain`, `obtain` can wait for that instance.
-    conclude(error.isCycle || error.needsObtain ? .undecided : .failed(error))
+    // In three cases, the failure need not be that of a waiting thread, which therefore repeats its lookup. It might be
+    // outside the cycle, or get an error whose path begins with what that thread asked for. It might run on the actor
+    // that this thread lacks. And if an asynchronous instance is missing, its lookup might be part of `obtain`, which
+    // can wait for that instance.
+    conclude(error.isCycle || error.needsActor || isForAsync ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
   }

@@ -134,15 +134,15 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether the provider keeps this instance weakly rather than strongly. The instance must have been made without
+  /// Whether the provider keeps this object weakly rather than strongly. The object must have been made without
   /// arguments. Call this under the tree lock.
   ///
-  /// - Returns: Nil if the provider does not keep the instance, or no longer keeps it.
-  func keepsWeakly(_ instance: Instance, _ garbage: inout Garbage) -> Bool? {
+  /// - Returns: Nil if the provider does not keep the object, or no longer keeps it.
+  func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
-    return present.object === instance.object ? shown.owned == nil : nil
+    return present.object === object ? shown.owned == nil : nil
   }
 
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {

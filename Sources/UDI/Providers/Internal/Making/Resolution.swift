@@ -53,6 +53,8 @@ final class Resolution {
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
   /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
+  /// The conversions that are running, the innermost last. They have no frames, because they are given no context.
+  @exclusivity(unchecked) private var conversions: [(alias: Alias, arguments: Arguments?)] = []
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
@@ -313,6 +315,29 @@ extension Resolution {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
+  }
+}
+
+// MARK: - Conversions
+
+extension Resolution {
+  /// Runs a conversion, which might look something up.
+  ///
+  /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already.
+  func converting<Result>(
+    through alias: Alias, _ arguments: Arguments?, _ convert: () -> Result
+  ) throws -> Result {
+    // Comparing arguments calls user code, which might begin or end other conversions, so this is a copy.
+    let running = unsafe conversions
+    if let first = running.firstIndex(where: { $0.alias === alias && areSame($0.arguments, arguments, for: alias) }) {
+      throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key])
+    }
+    if running.count >= Self.deepestNesting {
+      throw ProviderFailure.cycle(running.suffix(10).map(\.alias.key) + [alias.key])
+    }
+    unsafe conversions.append((alias, arguments))
+    defer { unsafe conversions.removeLast() }
+    return convert()
   }
 }
 

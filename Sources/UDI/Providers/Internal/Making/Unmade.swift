@@ -31,19 +31,21 @@ final class Unmade: @unchecked Sendable {
   nonisolated(nonsending) func obtain() async throws -> Instance? {
     guard let instance = try await provider.instance(for: context, arguments, askers.map(\.key)) else { return nil }
     if aliases.isEmpty { return instance }
+    // If the provider does not keep the instance, it is released here.
+    let owned = ActorOwned(consume instance, by: provider.isolation.owner(provider.reach))
     // All conversions that belong to an actor belong to the same one: `implements` makes sure of it.
-    return try await serve(instance, on: aliases.lazy.compactMap(\.conversion.actor).first)
+    return try await serve(owned, on: aliases.lazy.compactMap(\.conversion.actor).first)
   }
 
   /// Converts an instance to the types of the aliases, one after the other.
   ///
-  /// - Parameter actor: The actor on which all conversions run; nil if they run wherever the caller does.
-  private func serve(_ instance: Instance, on actor: isolated (any Actor)?) throws -> Instance {
+  /// - Parameter actor: The actor on which all conversions run; nil if they may run anywhere.
+  private func serve(_ instance: ActorOwned<Instance>, on actor: isolated (any Actor)?) throws -> Instance {
     let resolution = PerThread.resolution.object
     let outer = resolution.actor
     resolution.actor = actor ?? outer
     defer { resolution.actor = outer }
-    return try aliases.reduce(instance) { try $1.serve($0, arguments?.arguments) }
+    return try aliases.reduce(instance.value) { try $1.serve($0, arguments?.arguments) }
   }
 
   /// Whether the provider keeps the instance, so that a synchronous lookup finds it afterwards.
