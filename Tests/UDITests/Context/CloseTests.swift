@@ -192,12 +192,71 @@ import UDI
     try await chain.root.close()
     #expect(journal.all == ["80000", "60000", "40000", "20000", "0"])
     #expect(chain.lowest.parent == nil && chain.root.children.isEmpty)
+    // What was registered and never made leaves without a word to all the contexts above.
+    let registered = try makeChain { context, _ in context.register((any Service).self, lifetime: .context) { Plain() }
+    }
+    try await registered.root.close()
+    #expect(registered.lowest.link((any Service).self) == nil)
     let other = try makeChain { _, _ in }
     try await other.root.close()
     #expect(other.lowest.parent == nil && other.root.children.isEmpty)
   }
 
   // MARK: Who waits
+
+  @Test("A child that was removed while it is being closed is still awaited")
+  func removedWhileClosing() async throws {
+    let context = UDIContext(tag: "context")
+    let child = try context.makeChild(tag: "child")
+    let (begun, go) = (Signal(), Signal())
+    child.provide(1) { _ in
+      begun.send()
+      await go.wait()
+      throw Broken(label: "1")
+    }
+    let first = closing(context)
+    await begun.wait()
+    child.removeFromParent()
+    let second = closing(child)
+    go.send()
+    #expect(await first.value?.failures.count == 1)
+    #expect(await second.value?.failures.count == 1)
+  }
+
+  @Test("What was made in the hook of an object is closed before that object")
+  func madeInHook() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    context.register(Member.self, lifetime: .context) {
+      Member { member in
+        member.bind(member, as: (any Service).self)
+        _ = member.linkInLine((any Alpha).self)
+      }
+    } onClose: { _ in
+      journal.add("object")
+    }
+    context.register((any Alpha).self, lifetime: .context) { context in
+      Made(parts: [try context.require((any Service).self)])
+    } onClose: { _ in
+      journal.add("made of it")
+    }
+    _ = context.link(Member.self)
+    try await context.close()
+    #expect(journal.all == ["made of it", "object"])
+  }
+
+  @Test("While a context is being closed, not even a fresh instance is made", .silent)
+  func freshWhileClosing() async throws {
+    let (context, made) = (UDIContext(tag: "context"), Tally())
+    context.register((any Service).self, lifetime: .context) {
+      made.add()
+      return Plain()
+    } onClose: { _ in
+      #expect(context.link((any Service).self, fresh: true) == nil)
+    }
+    _ = context.link((any Service).self)
+    try await context.close()
+    #expect(made.count == 1)
+  }
 
   @Test func aSecondCloseReturnsAtOnceAndOthersWaitForTheSameEnd() async throws {
     let context = UDIContext(tag: "context")

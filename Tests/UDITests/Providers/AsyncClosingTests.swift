@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import UDI
@@ -6,6 +7,131 @@ import Testing
 @Suite(.unlessItHangs, .silent) struct AsyncClosingTests {
   let context = UDIContext(tag: "context")
   let journal = Journal()
+
+  /// While the contexts end, one after the other, another call of `close()` still has something to wait for.
+  @Test func theEndIsAwaitedToo() async throws {
+    let (context, isAwaited) = (context, Locked<[Bool]>([]))
+    _ = try context.makeChild(tag: "child")
+    context.provide(Farewell { isAwaited.withLock { $0.append(context.beginClosing()?.isNew == false) } }) { _ in }
+    context.register((any Service).self, lifetime: .context) {
+      Farewell { isAwaited.withLock { $0.append(context.beginClosing()?.isNew == false) } }
+    }
+    _ = context.link((any Service).self)
+    try await context.close()
+    #expect(isAwaited.current == [true, true])
+    #expect(context.beginClosing() == nil)
+  }
+
+  /// A creation is cancelled before its task is known.
+  @Test func theEndOfACreationIsAwaitedBeforeItsStart() async throws {
+    context.register((any Service).self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }
+    let provider = context.change { node, _ in
+      var found: Provider?
+      node.treeLocked.providers.forEach { found = $0.provider }
+      return found as? AsyncFactory
+    }
+    let (creation, journal) = (AsyncCreation(try #require(provider)), journal)
+    creation.cancel(closing: ["context"])
+    let waiting = Task {
+      await creation.waitForEnd()
+      journal.add("ended")
+    }
+    for _ in 0..<100 { await Task.yield() }
+    creation.start(after: nil) {
+      journal.add("made")
+      return Instance(Plain())
+    }
+    await waiting.value
+    #expect(journal.all == ["made", "ended"])
+  }
+
+  @Test(arguments: [false, true]) func aResetHidesNothingThatIsBeingMade(_ isAsynchronous: Bool) async throws {
+    let (journal, begun, go, done) = (journal, Latch(), Latch(), Latch())
+    let semaphore = DispatchSemaphore(value: 0)
+    if isAsynchronous {
+      context.register((any Service).self, lifetime: .context) {
+        begun.arrive()
+        await go.wait()
+        journal.add("made")
+        return Plain()
+      }
+      Task { [context] in
+        _ = try? await context.obtain((any Service).self)
+        done.arrive()
+      }
+    } else {
+      context.register((any Service).self, lifetime: .context) {
+        begun.arrive()
+        semaphore.wait()
+        journal.add("made")
+        return Plain()
+      }
+      onThread { [context] in
+        _ = context.link((any Service).self)
+        done.arrive()
+      }
+    }
+    await begun.wait()
+    context.reset()
+    #expect(!context.closeAtOnce())
+    let closing = Task { [context] in
+      try await context.close()
+      journal.add("closed")
+    }
+    for _ in 0..<100 { await Task.yield() }
+    go.arrive()
+    semaphore.signal()
+    try await closing.value
+    await done.wait()
+    #expect(journal.all == ["made", "closed"])
+  }
+
+  @Test func aLateInstanceDropsNoOther() async throws {
+    let (context, begun, cancelled, journal) = (context, Latch(), Latch(), journal)
+    context.register((any Loose).self, lifetime: .context) { (_, number: Int) in
+      if number == 2 {
+        begun.arrive()
+        await withTaskCancellationHandler {
+          await cancelled.wait()
+        } onCancel: {
+          cancelled.arrive()
+        }
+      }
+      return Plain("\(number)")
+    } onClose: {
+      journal.add("closed \($0.label)")
+    }
+    _ = try await context.obtain((any Loose).self, with: 1)
+    context.provide(0) { _ in journal.add("found \(context.link((any Loose).self, with: 1)?.label ?? "nothing")") }
+    let waiting = Task { try? await context.obtain((any Loose).self, with: 2) }
+    await begun.wait()
+    try await context.close()
+    #expect(journal.all == ["closed 2", "found 1", "closed 1"])
+    _ = await waiting.value
+  }
+
+  @Test func whatWasMadeInAHookIsClosedFirst() async throws {
+    let journal = journal
+    context.register(Member.self, lifetime: .context) {
+      await Task.yield()
+      return Member { member in
+        member.bind(member, as: (any Other).self)
+        _ = member.linkInLine((any Alpha).self)
+      }
+    } onClose: { _ in
+      journal.add("object")
+    }
+    context.register((any Alpha).self, lifetime: .context) { context in
+      Made(parts: [try context.require((any Other).self)])
+    } onClose: { _ in
+      journal.add("made of it")
+    }
+    _ = try await context.obtain(Member.self)
+    try await context.close()
+    #expect(journal.all == ["made of it", "object"])
+  }
 
   @Test func everythingIsCancelledBeforeAnythingIsAwaited() async throws {
     let (child, begun) = (try context.makeChild(tag: "child"), Latch())

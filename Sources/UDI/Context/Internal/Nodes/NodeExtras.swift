@@ -8,8 +8,10 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The set-up blocks of the context that have not finished; nil if there are none.
   var setUp: SetUp?
-  /// The run of `close()` that began at this context.
+  /// The run of `close()` that ends this context, until that run has ended.
   var closing: Closing?
+  /// The creations that are under way although their provider has dropped them; nil if there never were any.
+  var droppedCreations: DroppedCreations?
   /// The context's rules.
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.

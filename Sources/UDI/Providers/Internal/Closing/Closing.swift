@@ -35,14 +35,16 @@ final class Closing: @unchecked Sendable {
   init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
-        if let other = node.treeLocked.extras?.closing { awaited.append(other) }
+        if let other = node.treeLocked.extras?.closing, !awaited.contains(where: { $0 === other }) {
+          awaited.append(other)
+        }
       } else if let context = node == first ? context : node.context {
         contexts.append(context)
       }
     }
-    for context in contexts { context.withNode { $0.beginClosing(self, &garbage) } }
+    // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
+    for context in contexts.reversed() { context.withNode { $0.beginClosing(self, &garbage) } }
     for creation in creations { creation.expectTask() }
-    first.treeLocked.ensureExtras().closing = self
   }
 
   /// Starts the task. Do not call this under a lock.
@@ -103,7 +105,7 @@ final class Closing: @unchecked Sendable {
       if let error = await other.waitForEnd() { failures += error.failures }
     }
     for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
-    for (creation, _) in asyncCreations { await creation.waitForTask() }
+    for (creation, _) in asyncCreations { await creation.waitForEnd() }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
     // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be
@@ -148,8 +150,8 @@ final class Closing: @unchecked Sendable {
       defer { (self.contexts, creations, asyncCreations, providers, awaited) = ([], [], [], [], []) }
       return (self.contexts, creations, asyncCreations, providers, awaited)
     }
-    contexts.first?.change { node, garbage in
-      node.treeLocked.extras?.closing = nil
+    Tree.change { garbage in
+      for context in contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
       garbage.add(self)
     }
     if isUnattended { error?.report() }
@@ -165,7 +167,8 @@ extension Closing {
     let provider: Provider
     let closer: Closer
     let unclosed: Unclosed
-    /// The cache that keeps the instance; nil if the provider itself keeps it.
+    /// The cache that keeps the instance; nil if the provider itself keeps it, or if nothing does, because it was made
+    /// too late.
     let cache: InstanceCache?
 
     /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
@@ -177,7 +180,7 @@ extension Closing {
         }
         if let cache {
           if let storage = cache.dropKept(&garbage) { storages = [storage] }
-        } else {
+        } else if !provider.hasCaches {
           storages = node.unregister(provider, &garbage)
         }
       }
@@ -207,8 +210,7 @@ extension Closing {
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it, or with nil if the provider itself keeps
-  /// it. Do not call this under a lock, because it calls the user's storages.
+  /// The instances that have to be closed, each with the cache that keeps it, or with nil if no cache does. Do not call this under a lock, because it calls the user's storages.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
     let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
     if sharing == .custom {

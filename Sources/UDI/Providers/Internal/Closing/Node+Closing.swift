@@ -4,7 +4,9 @@ extension Node {
   /// and is neither closed nor being closed.
   fileprivate var closesAtOnce: Bool {
     if treeLocked.hasClosers || hasChildren || treeLocked.state.isEnding { return false }
-    if treeLocked.extras?.setUp?.running != nil { return false }
+    if let extras = treeLocked.extras {
+      if extras.setUp?.running != nil || extras.droppedCreations?.shared.isEmpty == false { return false }
+    }
     var isAtRest = true
     treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
     return isAtRest
@@ -15,6 +17,7 @@ extension Node {
   /// - Parameter closing: The run. This method adds the context's creations and its providers with closers to it.
   func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
     treeLocked.state = .closing
+    treeLocked.ensureExtras().closing = closing
     if let setUp = treeLocked.extras?.setUp {
       if let running = setUp.running { closing.creations.append(running) }
       discardBlocks(of: setUp, &garbage)
@@ -31,10 +34,23 @@ extension Node {
       closing.asyncCreations += provider.asyncCreations.map { ($0, fullPath) }
       provider.leaveIfEnding(&garbage)
     }
+    if let dropped = treeLocked.extras?.droppedCreations {
+      closing.creations += dropped.shared
+      closing.asyncCreations += dropped.asynchronous.map { ($0, fullPath) }
+    }
   }
 
-  /// The run that closes this context, if there is one.
-  fileprivate var closing: Closing? { andAncestors.lazy.compactMap { $0.treeLocked.extras?.closing }.first }
+  /// The creations that are under way although their provider has dropped them. Under the tree lock.
+  var droppedCreations: DroppedCreations {
+    let extras = treeLocked.ensureExtras()
+    if let dropped = extras.droppedCreations { return dropped }
+    let new = DroppedCreations()
+    extras.droppedCreations = new
+    return new
+  }
+
+  /// Whether the context is closed, and so is everything that was closed together with it.
+  fileprivate var isClosed: Bool { treeLocked.state == .closed && treeLocked.extras?.closing == nil }
 }
 
 extension Provider {
@@ -65,8 +81,7 @@ extension UDIContext {
     if closeAtOnce() { return nil }
     return change { node, garbage in
       switch node.treeLocked.state {
-      case .closed: nil
-      case .closing: node.closing.map { ($0, false) }
+      case .closing, .closed: node.treeLocked.extras?.closing.map { ($0, false) }
       case .open, .inert: (Closing(self, node, &garbage), true)
       }
     }
@@ -77,14 +92,14 @@ extension UDIContext {
   /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {
     if UDIObserver.mayExist { return closeAtOnceAndTell() }
-    return withNode { node in node.end(where: { $0.treeLocked.state == .closed || $0.closesAtOnce }) }
+    return withNode { node in node.end(where: { $0.isClosed || $0.closesAtOnce }) }
   }
 
   private func closeAtOnceAndTell() -> Bool {
     var path: [String]?
     let isClosed = withNode { node in
       node.end { node in
-        if node.treeLocked.state == .closed { return true }
+        if node.isClosed { return true }
         guard node.closesAtOnce else { return false }
         path = node.fullPath
         return true

@@ -19,9 +19,12 @@ extension Provider {
 
   /// Records that a new instance has to be closed. Does nothing for a user's storage, which records its instances
   /// itself.
-  final func noteUnclosed(_ instance: Instance) {
+  ///
+  /// - Parameter sequence: The instance's number, if it has one already.
+  @inline(never)
+  final func noteUnclosed(_ instance: Instance, _ sequence: UInt64? = nil) {
     Tree.change { _ in
-      if let closer, !closer.isOfProvided, sharing == .strong { add(instance, to: closer) }
+      if let closer, !closer.isOfProvided, sharing == .strong { add(instance, to: closer, sequence) }
     }
   }
 
@@ -30,8 +33,8 @@ extension Provider {
     if let closer { add(instance, to: closer) }
   }
 
-  private final func add(_ instance: Instance, to closer: Closer) {
-    closer.unclosed.append(Unclosed(instance, reach, sequence: Tree.nextUnclosed()))
+  private final func add(_ instance: Instance, to closer: Closer, _ sequence: UInt64? = nil) {
+    closer.unclosed.append(Unclosed(instance, reach, sequence: sequence ?? Tree.nextUnclosed()))
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the

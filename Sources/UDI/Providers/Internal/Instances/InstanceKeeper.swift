@@ -111,9 +111,15 @@ extension InstanceKeeper {
   ///
   /// - Returns: The user's storage, if it has to be reset. The caller does this after releasing the lock.
   func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
-    if let creation { garbage.add(creation) }
+    if let creation {
+      provider.node?.droppedCreations.add(creation)
+      garbage.add(creation)
+    }
     creation = nil
-    if let asyncCreation { garbage.add(asyncCreation) }
+    if let asyncCreation {
+      provider.node?.droppedCreations.add(asyncCreation)
+      garbage.add(asyncCreation)
+    }
     asyncCreation = nil
     forgetKept(&garbage)
     return custom.map { DroppedStorage($0, of: provider) }

@@ -27,11 +27,17 @@ final class AsyncCreation: @unchecked Sendable {
   private(set) var isAbandoned = false
   /// If the creation was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
+  /// The number of the new instance in the order in which instances are closed.
+  private(set) var sequence: UInt64?
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
   /// The creation that has replaced this one, if this one was abandoned. The successor waits until this creation has
   /// ended; after that, the property is nil again.
   private var successor: AsyncCreation?
+  /// The list that the creation is in, if its provider has dropped it.
+  var dropped: DroppedCreations?
+  /// The tasks that wait until the creation has ended, but do not want the instance.
+  private var tasks: [CheckedContinuation<Void, Never>] = []
 
   init(_ provider: AsyncFactory) { self.provider = provider }
 
@@ -56,7 +62,7 @@ final class AsyncCreation: @unchecked Sendable {
   func start(after predecessor: AsyncCreation?, _ make: @escaping @Sendable () async throws -> Instance) {
     let priority = Task.currentPriority
     let task = Task(priority: priority) {
-      await predecessor?.waitForTask()
+      await predecessor?.waitForEnd()
       do { end(.success(try await make())) } catch { end(.failure(error)) }
     }
     // In the meantime, a task with a higher priority might have begun to wait, or the context might have begun to
@@ -71,8 +77,17 @@ final class AsyncCreation: @unchecked Sendable {
     if isAbandoned { task.cancel() }
   }
 
-  /// Waits until the task has ended; returns at once if there is no task.
-  func waitForTask() async { await Tree.change({ _ in task })?.value }
+  /// Waits until the factory has returned, and the instance is kept or dropped.
+  func waitForEnd() async {
+    raisePriority()
+    await withCheckedContinuation { continuation in
+      let isOver = Tree.change { _ in
+        if outcome == nil { tasks.append(continuation) }
+        return outcome != nil
+      }
+      if isOver { continuation.resume() }
+    }
+  }
 
   /// Cancels the creation, because its context is being closed.
   ///
@@ -80,13 +95,15 @@ final class AsyncCreation: @unchecked Sendable {
   func cancel(closing path: [String]) {
     let task = Tree.change { _ in
       closedPath = path
-      // If `start` has not stored its task yet, `isAbandoned` stops the creation: the task checks this flag before it
-      // calls the factory, and `start` checks the flag when it stores the task.
+      // If `start` has not stored its task yet, it cancels the task when it does, because of `isAbandoned`.
       if self.task == nil { isAbandoned = true }
       return self.task
     }
     task?.cancel()
   }
+
+  /// Gives the new instance its number in the order in which instances are closed. Call this under the tree lock.
+  func numberInstance() { sequence = Tree.nextUnclosed() }
 
   /// Records that the new instance is about to be kept. Call this under the tree lock.
   ///
@@ -103,6 +120,9 @@ final class AsyncCreation: @unchecked Sendable {
       self.outcome = outcome
       if let successor { garbage.add(successor) }
       successor = nil
+      for task in tasks { Tree.resume(task) }
+      tasks = []
+      dropped.take()?.remove(self)
       let waiting = self.waiters.filter { $0.value.continuation != nil }
       for number in waiting.keys { self.waiters[number] = nil }
       return waiting.values

@@ -97,6 +97,8 @@ extension AsyncFactory {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
         throw passOn(error)
       }
+      // The instance is numbered for closing before any other code gets it.
+      if isOwned { Tree.change { _ in call.content?.creation?.numberInstance() } }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
       keep(instance)
@@ -179,7 +181,7 @@ extension InstanceKeeper {
     if let instance {
       isWanted = Tree.change { _ in creation.beginKeeping() }
       if isWanted {
-        provider.noteUnclosed(instance)
+        provider.noteUnclosed(instance, Tree.change { _ in creation.sequence })
         isWanted = keep(instance, of: creation, provider, owner)
       }
     }

@@ -27,6 +27,7 @@ extension Provider {
     let key: ArgumentKey?
     switch isFresh ? .unique : sharing {
     case .unique:
+      if isFresh { try rejectIfEnding() }
       let call = FactoryCall(arguments: arguments, resolution: resolution, isFresh: isFresh)
       return try make(for: context, call) { _ in }
     case .graph:
@@ -42,6 +43,13 @@ extension Provider {
       if key == nil, sharing != .custom { return try keptInstance(for: context, arguments, resolution) { self } }
       return try keptInstance(for: context, arguments, resolution) { cache(for: key) }
     }
+  }
+
+  /// Rejects a fresh instance if the context is being closed. A provider that keeps an instance stays in the context
+  /// until that instance has been closed.
+  private final func rejectIfEnding() throws {
+    let path = Tree.change { _ in node.flatMap { $0.treeLocked.state.isEnding ? $0.fullPath : nil } }
+    if let path { throw ProviderFailure.closed(path) }
   }
 
   /// Returns the instance that the keeper keeps. If there is none, makes it, or waits for another thread that is making
@@ -114,21 +122,19 @@ extension Provider {
     _ call: FactoryCall, for context: UDIContext, _ instance: Instance,
     concluding conclude: (SharedCreation.Outcome) -> Void
   ) {
+    // The instance is numbered for closing before any other code gets it, so whatever is made with its help gets a
+    // later number, and is closed earlier.
+    if completes, call.isKept { noteUnclosed(instance) }
     attach(instance, to: context, isOwned: call.isKept && sharing != .weak)
     forgetFailure()
-    if completes { noteMade(call, context, instance) }
+    if hasCompletion { noteCompletion(call, context, instance) }
     conclude(.made(instance))
     call.resolution.read { $0.pop() }
   }
 
-  /// Records what remains to be done with an instance: to call the completion at the end of the outermost link, and to
-  /// close the instance one day.
+  /// Records that the completion has to be called at the end of the outermost link.
   @inline(never)
-  private final func noteMade(_ call: FactoryCall, _ context: UDIContext, _ instance: Instance) {
-    // The instance is numbered for closing before any other code gets it, so whatever is made with its help gets a
-    // later number, and is closed earlier.
-    if call.isKept { noteUnclosed(instance) }
-    guard hasCompletion else { return }
+  private final func noteCompletion(_ call: FactoryCall, _ context: UDIContext, _ instance: Instance) {
     let completion = Resolution.Completion(self, instance, context, call.arguments)
     call.resolution.read { $0.atEnd(completion) }
   }
