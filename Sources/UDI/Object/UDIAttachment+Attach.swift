@@ -53,7 +53,7 @@ extension UDIAttachment {
 
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
   /// it, wherever these are moved. Called under the tree lock.
-  private func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
+  func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
     Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]

@@ -131,7 +131,8 @@ extension UDIContext {
   /// set-up block of this context are replaced as usual. A module that the block installs counts as part of the block.
   ///
   /// A block that was written in main-actor code runs on the main actor, before the first such lookup on the main
-  /// actor. Lookups off the main actor do not wait for it.
+  /// actor. A lookup off the main actor does not wait for it. There is one exception: if a block that may run anywhere
+  /// is still to come, such a lookup waits, because blocks run one after the other.
   ///
   /// - Parameters:
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the

@@ -336,6 +336,25 @@ import UDI
     init(_ number: Int) { self.number = number }
   }
 
+  /// A conversion that its context owns does not hold that context, whenever it is attached.
+  @Test(arguments: [false, true]) func aConversionDoesNotKeepItsOwner(_ isAttachedBefore: Bool) {
+    weak var owner: UDIContext?
+    do {
+      let context = UDIContext(tag: "owner")
+      owner = context
+      context.register(Plain.self, lifetime: .context) { Plain() }
+        .implements((any Service).self) { [weak context] _ in
+          let member = Member("conversion")
+          if isAttachedBefore, let context { member.attach(to: context) }
+          return member
+        }
+      let member = context.link((any Service).self) as? Member
+      if !isAttachedBefore { member?.attach(to: context) }
+      #expect(member?.attachedContext === context)
+    }
+    #expect(owner == nil)
+  }
+
   /// Off the main actor, what was made from an instance that was reset, or replaced, is not given any more either.
   @MainActor @Test(.silent) func elsewhereTheLatestConversionCounts() async throws {
     context.register(Counter.self, lifetime: .weak) { Counter() }.implements(View.self) { View($0.count) }

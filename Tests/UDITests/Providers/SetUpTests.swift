@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import UDI
 
@@ -147,6 +148,36 @@ import UDI
   }
 
   private static func registerBeta(_ context: UDIContext) { context.register((any Beta).self) { Made() } }
+
+  /// A thread has run its own block when the main actor begins the last one.
+  @MainActor @Test func aThreadDoesNotWaitForTheLastBlockOfTheMainActor() {
+    let context = UDIContext(tag: "context")
+    let (ownEnded, lastBegun, returned) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    // The block is released after it has run, before its thread looks for another one.
+    addBlock(to: context) {
+      ownEnded.signal()
+      lastBegun.wait()
+    }
+    context.setUp { @MainActor _ in
+      lastBegun.signal()
+      // The limit only ends a wait that would be endless.
+      #expect(returned.wait(timeout: .now() + 60) == .success)
+    }
+    onThread {
+      _ = context.link((any Service).self)
+      returned.signal()
+    }
+    ownEnded.wait()
+    _ = context.link((any Service).self)
+  }
+
+  /// Adds a block that may run anywhere, and calls a closure when the block is released.
+  private nonisolated func addBlock(to context: UDIContext, _ whenReleased: @escaping @Sendable () -> Void) {
+    let captured = Farewell(whenReleased)
+    context.setUp { _ in withExtendedLifetime(captured) {} }
+  }
 
   @MainActor @Test func aBlockOfTheMainActorBelowIsNotForgotten() async throws {
     let root = UDIContext(tag: "root")

@@ -224,7 +224,8 @@ extension UDIContext {
     change { node, _ in
       guard let setUp = node.treeLocked.extras?.setUp else { return nil }
       if let running = setUp.running {
-        guard let gate = try? running.prepareToWait(resolution) else { return nil }
+        // No thread waits for a block of the main actor unless another block would be next.
+        guard setUp.isPending(.running), let gate = try? running.prepareToWait(resolution) else { return nil }
         return {
           gate.wait()
           _ = running.takeOutcome(resolution)

@@ -58,16 +58,31 @@ final class Alias: Provider, @unchecked Sendable {
       throw failure
     }
     forgetFailure()
+    let attachment = attachment(of: converted)
     let other = Tree.change { garbage -> Instance? in
       // The conversion is kept only if the provider keeps the instance, and if the provider and this alias are still
       // registered.
-      guard node != nil, let isWeak = target.keepsWeakly(instance.object, &garbage) else { return nil }
+      guard let node, let isWeak = target.keepsWeakly(instance.object, &garbage) else { return nil }
       // If another thread has converted the instance in the meantime, its result is used.
       if let other = self.instance(from: instance, &garbage) { return other }
       keep(converted, of: instance, isWeak: isWeak, &garbage)
+      if !isWeak, let attachment, let owner = node.context {
+        attachment.setOwner(owner, &garbage)
+        garbage.add(owner)
+      }
       return nil
     }
     return other ?? converted
+  }
+
+  /// The attachment of a conversion that takes part in the tree and might be kept. If the context owns the conversion,
+  /// the conversion must not hold the context.
+  private func attachment(of converted: Instance) -> UDIAttachment? {
+    guard UDIAttachment.areInUse, target.sharing != .unique, !converted.isBox, converted.object is any UDIObject else {
+      return nil
+    }
+    // The cast of an `Any` also checks whether the conformance may be used on this thread.
+    return ((converted.object as Any) as? any UDIObject)?._attachedContext
   }
 
   /// The conversion of the instance that the target keeps now, if there is one already.
