@@ -22,6 +22,9 @@ final class Resolution {
   /// it records what it waits for (`waitingFor`) under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
+  /// Whether the thread is the process's first one.
+  let isOfFirstThread = isFirstThread
+
   /// The addresses of the thread's stack; nil before `isTooDeep` first asks for them.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
