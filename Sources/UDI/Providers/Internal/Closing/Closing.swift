@@ -210,7 +210,8 @@ extension Closing {
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it, or with nil if no cache does. Do not call this under a lock, because it calls the user's storages.
+  /// The instances that have to be closed, each with the cache that keeps it, or with nil if no cache does. Do not call
+  /// this under a lock, because it calls the user's storages.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
     let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
     if sharing == .custom {

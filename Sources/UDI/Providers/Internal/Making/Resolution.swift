@@ -366,8 +366,8 @@ extension Resolution {
     return unmade
   }
 
-  /// Whether `obtain` is looking something up on this thread, and has to repeat the lookup if it fails. Completions then
-  /// wait for the last repetition, because only that one makes everything that they may look up.
+  /// Whether `obtain` is looking something up on this thread, and has to repeat the lookup if it fails. If so,
+  /// completions wait for the last repetition, because only that one makes everything that they may look up.
   private var mayRepeatLookup: Bool { if case .some(.some) = unsafe obtaining { true } else { false } }
 
   /// Takes out the completions that wait for the lookup to be repeated.
