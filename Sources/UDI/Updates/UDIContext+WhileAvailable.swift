@@ -18,7 +18,7 @@ extension UDIContext {
   ///
   /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it,
   /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
-  /// operation runs, the call holds no bound object. It does hold what a provider has made for it and does not own.
+  /// operation runs, the call holds an object only if a provider has made it and no context owns it.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
@@ -75,15 +75,16 @@ extension UDIContext {
     let updates = updates(of: Dependency.self, named: key.name, search: search)
     return { availability, index in
       for await found in updates {
-        let isHeld = found != nil && self.isHeldByNobodyElse(key, search)
-        availability.set(index, to: found.map { FoundDependency($0, isHeld: isHeld) })
+        let isUnowned = found != nil && self.findsUnowned(key, search)
+        availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
       }
       availability.end()
     }
   }
 
-  /// Whether a lookup finds something that a provider makes for the caller, so that it goes if the caller releases it.
-  private func isHeldByNobodyElse<Dependency>(_ key: UDIKey<Dependency>, _ search: UDISearch?) -> Bool {
+  /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
+  /// releases it.
+  private func findsUnowned<Dependency>(_ key: UDIKey<Dependency>, _ search: UDISearch?) -> Bool {
     let key = KeyIdentity.of(.of(Dependency.self), key.name)
     return change { node, garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return false }

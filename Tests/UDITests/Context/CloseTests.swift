@@ -223,10 +223,20 @@ import UDI
     #expect(await second.value?.failures.count == 1)
   }
 
-  @Test("What was made in the hook of an object is closed before that object")
-  func madeInHook() async throws {
+  /// Keeps an instance until it is reset.
+  private final class Shelf: UDIStorage {
+    private let kept = Locked<UDIMade?>(nil)
+    func load() -> UDIMade? { kept.withLock { $0 } }
+    func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+    func reset() { kept.withLock { $0 = nil } }
+  }
+
+  @Test(
+    "What was made in the hook of an object is closed before that object",
+    arguments: [UDILifetime.context, UDILifetime("shelf", storage: .custom { Shelf() })])
+  func madeInHook(_ lifetime: UDILifetime) async throws {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
-    context.register(Member.self, lifetime: .context) {
+    context.register(Member.self, lifetime: lifetime) {
       Member { member in
         member.bind(member, as: (any Service).self)
         _ = member.linkInLine((any Alpha).self)

@@ -377,79 +377,24 @@ import Testing
 
   @concurrent private func elsewhere(_ context: UDIContext) async throws -> Int { try await context.obtain(Int.self) }
 
-  // MARK: - Completions
-
-  /// A synchronous factory fails for want of an asynchronous instance, and runs again. What it had made before was
-  /// completed only at the end, when the whole is there.
-  @Test(arguments: [false, true]) func completionsWaitForTheRepetition(_ isOnMainActor: Bool) async throws {
-    let completed = Journal()
-    context.register((any Other).self, lifetime: .context) {
-      await Task.yield(); return Plain()
-    }
-    @Sendable func makeLeft(_ context: UDIContext) throws -> Left {
-      let left = Left()
-      left.right = try context.require(Right.self)
-      _ = try context.require((any Other).self)
-      return left
-    }
-    @Sendable func complete(_ context: UDIContext, _ right: Right) {
-      completed.add(isOnMainActor == MainActorCheck.isOnMainActor ? "here" : "elsewhere")
-      right.left = context.link(Left.self)
-    }
-    if isOnMainActor {
-      context.register(Left.self, lifetime: .context) { @MainActor in try makeLeft($0) }
-      context.register(Right.self, lifetime: .context) { @MainActor in
-        Right()
-      } onCreate: { @MainActor in
-        complete($0, $1)
-      }
-    } else {
-      context.register(Left.self, lifetime: .context) { try makeLeft($0) }
-      context.register(Right.self, lifetime: .context) {
-        Right()
-      } onCreate: {
-        complete($0, $1)
-      }
-    }
-    let left = try await context.obtain(Left.self)
-    #expect(left.right?.left === left)
-    #expect(completed.all == ["here"])
-  }
-
-  /// If the asynchronous instance cannot be made, what was made is completed nevertheless.
-  @Test func completionsAreCalledAfterAFailure() async {
-    let completed = Tally()
-    context.register((any Other).self, lifetime: .context) { () async throws -> any Other in
-      await Task.yield()
-      throw OutOfOrder()
-    }
-    context.register(Right.self, lifetime: .context) {
-      Right()
-    } onCreate: { _, _ in
-      completed.add()
-    }
-    context.register((any Service).self) { context in
-      _ = try context.require(Right.self)
-      _ = try context.require((any Other).self)
-      return Plain()
-    }
-    await #expect(throws: (any Error).self) { try await context.obtain((any Service).self) }
-    #expect(completed.count == 1)
-  }
-
   // MARK: - Failures of other threads
 
   /// A thread that lacks the main actor makes an instance, and the main actor waits for it.
-  @Test func theMainActorIsNotGivenAnotherThreadsFailure() async throws {
+  @Test(arguments: ["error", "own error", "nil"]) func theMainActorIsNotGivenAnotherThreadsFailure(
+    _ failure: String
+  ) async throws {
     let (runs, begun, meeting) = (Tally(), Signal(), Meeting(2))
     context.register((any Beta).self, lifetime: .context) { @MainActor in Made("b") }
-    context.register((any Alpha).self, lifetime: .context) { context in
+    context.register((any Alpha).self, lifetime: .context) { context -> (any Alpha)? in
       runs.add()
       if runs.count == 1 {
         begun.send()
         meeting.arrive()
       }
-      return Made("a", parts: [try context.require((any Beta).self)])
+      if failure == "error" { return Made("a", parts: [try context.require((any Beta).self)]) }
+      if context.link((any Beta).self) != nil { return Made("a") }
+      if failure == "own error" { throw OutOfOrder() }
+      return nil
     }
     onThread { [context] in _ = context.link((any Alpha).self) }
     await begun.wait()

@@ -104,13 +104,6 @@ extension Error {
     return false
   }
 
-  /// Whether the error says that a factory belongs to a different actor.
-  var needsActor: Bool {
-    if case .isolatedElsewhere? = self as? ProviderFailure { return true }
-    if case .isolatedElsewhere? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
-
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }

@@ -5,8 +5,9 @@ struct FoundDependency: @unchecked Sendable {
   private let entry: WeakEntry?
   private let value: Any?
 
-  init<Dependency: Sendable>(_ dependency: Dependency, isHeld: Bool) {
-    entry = isHeld ? nil : StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
+  /// - Parameter holdsStrongly: Whether this struct has to hold the object, because nothing else does.
+  init<Dependency: Sendable>(_ dependency: Dependency, holdsStrongly: Bool) {
+    entry = holdsStrongly ? nil : StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
     value = entry == nil ? dependency : nil
     withExtendedLifetime(dependency) {}
   }

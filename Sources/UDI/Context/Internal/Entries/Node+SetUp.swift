@@ -224,7 +224,8 @@ extension UDIContext {
     change { node, _ in
       guard let setUp = node.treeLocked.extras?.setUp else { return nil }
       if let running = setUp.running {
-        // No thread waits for a block of the main actor unless another block would be next.
+        // If the running block belongs to the main actor, a thread waits for it only if a block that may run anywhere is
+        // still to come (see `wantedKeys`).
         guard setUp.isPending(.running), let gate = try? running.prepareToWait(resolution) else { return nil }
         return {
           gate.wait()

@@ -142,17 +142,14 @@ final class Closing: @unchecked Sendable {
     var isUnattended = false
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
     // therefore passes everything that it holds out of the lock.
-    let (contexts, _, _, _, _) = Tree.change { _ in
+    _ = Tree.change { _ in
       isUnattended = self.isUnattended
       hasEnded = true
       for task in tasks { Tree.resume(task) }
       tasks = []
+      for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
       defer { (self.contexts, creations, asyncCreations, providers, awaited) = ([], [], [], [], []) }
       return (self.contexts, creations, asyncCreations, providers, awaited)
-    }
-    Tree.change { garbage in
-      for context in contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
-      garbage.add(self)
     }
     if isUnattended { error?.report() }
   }
@@ -210,8 +207,8 @@ extension Closing {
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it, or with nil if no cache does. Do not call
-  /// this under a lock, because it calls the user's storages.
+  /// The instances that have to be closed, each with the cache that keeps it; nil if no cache does. Do not call this
+  /// under a lock, because it calls the users' storages.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
     let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
     if sharing == .custom {

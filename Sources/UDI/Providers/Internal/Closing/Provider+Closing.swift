@@ -17,14 +17,15 @@ extension Provider {
     }
   }
 
-  /// Records that a new instance has to be closed. Does nothing for a user's storage, which records its instances
-  /// itself.
+  /// Records that a new instance has to be closed. If it goes to a user's storage, only gives it its number.
   ///
   /// - Parameter sequence: The instance's number, if it has one already.
   @inline(never)
   final func noteUnclosed(_ instance: Instance, _ sequence: UInt64? = nil) {
     Tree.change { _ in
-      if let closer, !closer.isOfProvided, sharing == .strong { add(instance, to: closer, sequence) }
+      guard let closer, !closer.isOfProvided else { return }
+      if sharing == .strong { add(instance, to: closer, sequence) }
+      if sharing == .custom { closer.number(instance.object, sequence ?? Tree.nextUnclosed()) }
     }
   }
 
@@ -43,6 +44,7 @@ extension Provider {
     guard let closer else { return leaveIfEnding(&garbage) }
     let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
     if let index { garbage.add(closer.unclosed.remove(at: index)) }
+    _ = closer.takeNumber(of: instance.object)
     // Instances in a user's storage are never in `closer.unclosed`.
     if index != nil || sharing == .custom { garbage.add(unclosedReport(count: 1)) }
     leaveIfEnding(&garbage)

@@ -30,6 +30,7 @@ final class Alias: Provider, @unchecked Sendable {
     // The target's instance belongs to the main actor: on other threads, nothing may even hold a reference to it.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       guard arguments == nil, !isFresh, let present = kept() else {
+        PerThread.resolution.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(.mainActor)
       }
       return present
@@ -50,7 +51,10 @@ final class Alias: Provider, @unchecked Sendable {
   func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
     if let present = converted(from: instance) { return present }
     // The isolation is checked only now, because an earlier conversion may be handed out anywhere.
-    if !conversion.isHere { throw ProviderFailure.isolatedElsewhere(conversion) }
+    if !conversion.isHere {
+      PerThread.resolution.read { $0.noteActorMiss() }
+      throw ProviderFailure.isolatedElsewhere(conversion)
+    }
     let converted = try PerThread.resolution.object.converting(through: self, arguments) { convert(instance) }
     guard let converted else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)

@@ -59,10 +59,11 @@ final class CustomStorage: @unchecked Sendable {
 
   /// Records that an instance is being stored. Call this under the tree lock.
   ///
+  /// - Parameter sequence: The instance's number, if it has one already.
   /// - Returns: The generation to store with the instance.
-  fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
+  fileprivate func beginStoring(_ creation: SharedCreation, _ sequence: UInt64?) -> UInt {
     storing = SharedCreation(creation.provider, maker: creation.maker)
-    sequence = Tree.nextUnclosed()
+    self.sequence = sequence ?? Tree.nextUnclosed()
     return generation.load(ordering: .relaxed)
   }
 
@@ -107,7 +108,10 @@ extension InstanceKeeper {
   /// Stores an instance in the user's storage. If the cache has been reset in the meantime, the storage does not keep
   /// the instance: only threads that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
-    let generation = Tree.change { _ in isCurrent(creation) ? custom.beginStoring(creation) : nil }
+    let generation = Tree.change { _ -> UInt? in
+      guard isCurrent(creation) else { return nil }
+      return custom.beginStoring(creation, provider.closer?.takeNumber(of: instance.object))
+    }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))
     let wasReset = Tree.change { garbage in

@@ -10,15 +10,10 @@ struct Obtaining: Sendable {
   /// The result of one lookup that does not wait.
   private enum Attempt {
     case found(Instance)
-    /// - Parameters:
-    ///   - unmade: A request that only an asynchronous factory can fulfil, if a synchronous factory has made one;
-    ///     otherwise nil.
-    ///   - waiting: The completions of what was made nevertheless.
-    case failed(any Error, unmade: Unmade?, waiting: Completions?)
+    /// - Parameter unmade: A request that only an asynchronous factory can fulfil, if a synchronous factory has made
+    ///   one; otherwise nil.
+    case failed(any Error, unmade: Unmade?)
   }
-
-  /// Completions that wait until the lookup is repeated, and then find what it makes.
-  private typealias Completions = ActorOwned<[Resolution.Completion]>
 
   /// How many asynchronous instances one run may make for synchronous factories, each of which then runs again. If more
   /// are needed, a factory probably asks with other arguments each time.
@@ -36,27 +31,22 @@ struct Obtaining: Sendable {
     // A synchronous factory that needs an asynchronous instance fails, and runs again once the instance has been made.
     // The instances are held here, so that the factory finds them even if their lifetime is weak.
     var made: [(unmade: Unmade, instance: ActorOwned<Instance>)] = []
-    var waiting: Completions?
     do {
       while true {
-        let attempt = if let actor { await look(on: actor, waiting) } else { look(waiting) }
-        waiting = nil
+        let attempt = if let actor { await look(on: actor) } else { look() }
         switch attempt {
         case .found(let instance): return instance
-        case .failed(ProviderFailure.asynchronous(let unmade), _, let completions):
+        case .failed(ProviderFailure.asynchronous(let unmade), _):
           // The lookup itself has found an asynchronous factory.
-          await call(completions, on: actor)
           if let instance = try await unmade.obtain() { return try exact(instance, unmade) }
-        case .failed(let error, let unmade?, let completions)
+        case .failed(let error, let unmade?)
         where made.count < Self.limit && !made.contains { $0.unmade.isSame(as: unmade) }:
           // A synchronous factory needs an asynchronous instance.
-          waiting = completions
           if let instance = try await obtain(unmade, after: error) {
             made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
           }
-        case .failed(let error, _, let completions):
+        case .failed(let error, _):
           // The provider or a set-up block might belong to a different actor.
-          await call(completions, on: actor)
           guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
             throw error
           }
@@ -65,27 +55,8 @@ struct Obtaining: Sendable {
         }
       }
     } catch {
-      await call(waiting, on: actor)
       throw context.explained(error, type, name, reach, search)
     }
-  }
-
-  /// Calls completions that need not wait any longer.
-  nonisolated(nonsending) private func call(_ completions: Completions?, on actor: (any Actor)?) async {
-    guard let completions else { return }
-    func call() {
-      let resolution = PerThread.resolution.object
-      resolution.putBack(completions.value)
-      resolution.callCompletions()
-    }
-    func call(on actor: isolated any Actor) {
-      let resolution = PerThread.resolution.object
-      let outer = resolution.actor
-      resolution.actor = actor
-      defer { resolution.actor = outer }
-      call()
-    }
-    if let actor { await call(on: actor) } else { call() }
   }
 
   /// Obtains an asynchronous instance for a synchronous factory.
@@ -123,8 +94,7 @@ struct Obtaining: Sendable {
     }
   }
 
-  /// - Parameter waiting: The completions that wait for this lookup.
-  private func look(_ waiting: Completions?) -> Attempt {
+  private func look() -> Attempt {
     func look<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let found = try context.provided(type, name, reach, search, arguments?.arguments)
       return Instance(found as Dependency)
@@ -134,33 +104,24 @@ struct Obtaining: Sendable {
     PerThread.prepare()
     let resolution = PerThread.resolution.object
     let outer = resolution.beginObtaining()
-    if let waiting { resolution.putBack(waiting.value) }
     do {
       let instance = try _openExistential(type, do: look)
-      let unmade = resolution.endObtaining(outer)
-      resolution.callCompletions()
-      if let unmade {
+      if let unmade = resolution.endObtaining(outer) {
         // A factory did without an asynchronous instance that `obtain` could have made for it.
         let failure = ProviderFailure.asynchronous(unmade)
         unmade.context.report(failure, unmade.provider, unmade.provider.madeType, nil)
       }
       return .found(instance)
-    } catch {
-      let unmade = resolution.endObtaining(outer)
-      let completions = resolution.takeCompletions()
-      let owner = completions.lazy.compactMap { $0.provider.isolation.owner($0.provider.reach) }.first
-      return .failed(
-        error, unmade: unmade, waiting: completions.isEmpty ? nil : ActorOwned(completions, by: owner))
-    }
+    } catch { return .failed(error, unmade: resolution.endObtaining(outer)) }
   }
 
   /// Performs the lookup on the given actor. Meanwhile, the thread remembers the actor, so that factories of that actor
   /// may run.
-  private func look(on actor: isolated any Actor, _ waiting: Completions?) -> Attempt {
+  private func look(on actor: isolated any Actor) -> Attempt {
     let resolution = PerThread.resolution.object
     let outer = resolution.actor
     resolution.actor = actor
     defer { resolution.actor = outer }
-    return look(waiting)
+    return look()
   }
 }

@@ -97,7 +97,10 @@ extension Provider {
     for context: UDIContext, _ call: FactoryCall, concluding conclude: (SharedCreation.Outcome) -> Void
   ) throws -> Instance {
     do {
-      if isIsolated, !isolation.isHere { throw ProviderFailure.isolatedElsewhere(isolation) }
+      if isIsolated, !isolation.isHere {
+        call.resolution.read { $0.noteActorMiss() }
+        throw ProviderFailure.isolatedElsewhere(isolation)
+      }
       try call.resolution.read {
         try $0.push(self, context, call.arguments, isShared: call.isKept, isFresh: call.isFresh)
       }
@@ -105,15 +108,15 @@ extension Provider {
       conclude(.undecided)
       throw error
     }
-    let asyncMisses = call.resolution.read { unsafe $0.asyncMisses }
+    let misses = call.resolution.read { $0.missesOnlyHere }
     do {
       let made = WatchedRun.isWanted ? try makeWatched(context, call.arguments) : try make(context, call.arguments)
       guard let instance = made else { throw ProviderFailure.returnedNil }
       finish(call, for: context, instance, concluding: conclude)
       return instance
     } catch {
-      let isForAsync = call.resolution.read { unsafe $0.asyncMisses } != asyncMisses
-      throw fail(call, error, isForAsync: isForAsync, concluding: conclude)
+      let isOnlyHere = call.resolution.read { $0.missesOnlyHere } != misses
+      throw fail(call, error, isOnlyHere: isOnlyHere, concluding: conclude)
     }
   }
 
@@ -141,21 +144,22 @@ extension Provider {
 
   /// Ends a factory call that has failed.
   ///
-  /// - Parameter isForAsync: Whether a lookup in the call found only an asynchronous factory, and no instance.
+  /// - Parameter isOnlyHere: Whether a lookup in the call has failed only because this thread can neither wait nor run
+  ///   on the factory's actor. If so, the call might succeed elsewhere.
   /// - Returns: The error to throw.
   @inline(never)
   private final func fail(
-    _ call: FactoryCall, _ error: any Error, isForAsync: Bool, concluding conclude: (SharedCreation.Outcome) -> Void
+    _ call: FactoryCall, _ error: any Error, isOnlyHere: Bool, concluding conclude: (SharedCreation.Outcome) -> Void
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, call.arguments)
     let error = passOn(error)
     if call.isKept { Tree.change { _ in hasEverFailed = true } }
-    // In three cases, the failure need not be that of a waiting thread, which therefore repeats its lookup. It might be
-    // outside the cycle, or get an error whose path begins with what that thread asked for. It might run on the actor
-    // that this thread lacks. And if an asynchronous instance is missing, its lookup might be part of `obtain`, which
-    // can wait for that instance.
-    conclude(error.isCycle || error.needsActor || isForAsync ? .undecided : .failed(error))
+    // In three cases, a waiting thread repeats its lookup instead of taking over this failure. After a cycle: that
+    // thread might be outside the cycle, or its error has to name a different path. If an actor was lacking: that
+    // thread might run on it. If an asynchronous instance was lacking: that thread's lookup might be part of `obtain`,
+    // which can wait for the instance.
+    conclude(error.isCycle || isOnlyHere ? .undecided : .failed(error))
     call.resolution.read { $0.pop() }
     return error
   }

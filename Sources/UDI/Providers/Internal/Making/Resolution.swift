@@ -42,6 +42,11 @@ final class Resolution {
   @exclusivity(unchecked) private var obtaining: Unmade??
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
+  /// How many lookups on this thread have found only a factory of a different actor, and no instance.
+  @exclusivity(unchecked) private var actorMisses = 0
+  /// How many lookups on this thread have failed, although they might succeed elsewhere.
+  var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
+  func noteActorMiss() { unsafe actorMisses += 1 }
 
   /// The creation that this thread waits for. Guarded by the tree lock.
   var waitingFor: SharedCreation?
@@ -234,8 +239,8 @@ extension Resolution {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
     // a new outermost link.
     var called: [Completion] = []
-    if unsafe !completions.isEmpty, !mayRepeatLookup { called = complete() }
-    unsafe hasRemains = !completions.isEmpty
+    if unsafe !completions.isEmpty { called = complete() }
+    unsafe hasRemains = false
     // Usually the graph is empty. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2,
     // end it" would take 2 % longer.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
@@ -365,35 +370,6 @@ extension Resolution {
     unsafe obtaining = outer
     return unmade
   }
-
-  /// Whether `obtain` is looking something up on this thread, and has to repeat the lookup if it fails. If so,
-  /// completions wait for the last repetition, because only that one makes everything that they may look up.
-  private var mayRepeatLookup: Bool { if case .some(.some) = unsafe obtaining { true } else { false } }
-
-  /// Takes out the completions that wait for the lookup to be repeated.
-  func takeCompletions() -> [Completion] {
-    // If a factory is still running, its link calls them.
-    guard unsafe frames.count == 0 else { return [] }
-    var taken: [Completion] = []
-    unsafe swap(&taken, &completions)
-    unsafe hasRemains = false
-    return taken
-  }
-
-  /// Puts completions that were taken out, on this thread or on another one, in front of those to come.
-  func putBack(_ taken: [Completion]) {
-    let count = unsafe completions.count
-    for var completion in taken {
-      completion.cause = completion.cause.map { $0 + count }
-      // The graphs of the earlier lookup are gone.
-      completion.circumstances.graph = unsafe graphs.number
-      unsafe completions.append(completion)
-      unsafe hasRemains = true
-    }
-  }
-
-  /// Calls the completions that no outermost link has called.
-  func callCompletions() { if unsafe frames.count == 0, unsafe hasRemains { endOutermost() } }
 
   /// Whether `obtain` is looking something up on this thread.
   var isObtaining: Bool { unsafe obtaining != nil }

@@ -146,7 +146,7 @@ final class DroppedCreations: @unchecked Sendable {
   private(set) var asynchronous: [AsyncCreation] = []
 
   func add(_ creation: SharedCreation) {
-    // Without a waiting task, the end of the creation would not be noticed, and the creation would be reused.
+    // This makes the gate. A creation without one is reused when it ends, and would not remove itself from this list.
     creation.expectTask()
     creation.dropped = self
     shared.append(creation)
