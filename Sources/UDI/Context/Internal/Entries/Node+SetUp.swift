@@ -224,8 +224,8 @@ extension UDIContext {
     change { node, _ in
       guard let setUp = node.treeLocked.extras?.setUp else { return nil }
       if let running = setUp.running {
-        // If the running block belongs to the main actor, a thread waits for it only if a block that may run anywhere is
-        // still to come (see `wantedKeys`).
+        // If the running block belongs to the main actor, a thread waits for it only if a block that may run anywhere
+        // is still to come (see `wantedKeys`).
         guard setUp.isPending(.running), let gate = try? running.prepareToWait(resolution) else { return nil }
         return {
           gate.wait()
