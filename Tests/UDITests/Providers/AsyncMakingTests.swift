@@ -396,7 +396,7 @@ import Testing
       if failure == "own error" { throw OutOfOrder() }
       return nil
     }
-    onThread { [context] in _ = context.link((any Alpha).self) }
+    onThread { [context] in _ = MisuseLog.during { context.link((any Alpha).self) } }
     await begun.wait()
     try await MainActor.run { [context] in
       _ = try Schedule.following({ if $0 == .waits { meeting.arrive() } }) { try context.require((any Alpha).self) }
@@ -420,7 +420,7 @@ import Testing
       if isError { throw OutOfOrder() }
       return nil
     }
-    onThread { [context] in _ = context.link((any Service).self) }
+    onThread { [context] in _ = MisuseLog.during { context.link((any Service).self) } }
     await begun.wait()
     let made = try await Schedule.following({ if $0 == .waits { meeting.arrive() } }) {
       try await context.obtain((any Service).self)
