@@ -1,4 +1,4 @@
-/// Makes lookups, as often as it is told: for `instructions`, which counts what one lookup takes.
+/// Makes lookups, or registers factories, as often as it is told: for `instructions`, which counts what each takes.
 ///
 ///     Hits COUNT on|off KIND    with recording on or off; KIND is one of those below
 import UDI
@@ -61,5 +61,6 @@ case "made-and-kept":
     context.reset()
     return context.link((any Kept).self) != nil
   }
+case "register": register(count)
 default: fatalError("no kind \(arguments[3])")
 }

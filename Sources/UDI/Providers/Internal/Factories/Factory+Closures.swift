@@ -81,6 +81,7 @@ extension Factory {
   }
 
   /// Erases the types of a completion.
+  @inline(__always)
   private static func completion<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {

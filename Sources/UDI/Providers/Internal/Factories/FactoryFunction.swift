@@ -77,6 +77,7 @@ struct FactoryFunction {
     words = 0
   }
 
+  @inline(__always)
   private static func words<Dependency>(of type: Dependency.Type) -> UInt8 {
     TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }

@@ -58,7 +58,10 @@ struct Isolation: Sendable {
   static func of(
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
   ) -> Isolation {
-    reach == .anywhere ? of(factory, completion, in: caller, site) : onMainActor(factory, completion, site)
+    guard reach == .anywhere else { return onMainActor(factory, completion, site) }
+    // Most factories belong to no actor. Checking this here serves the benchmark "register 16 in a new context, each".
+    if factory == nil, completion == nil, caller == nil { return .anywhere }
+    return of(factory, completion, in: caller, site)
   }
 
   /// Determines the isolation of a block that lookups run when they reach a context: none, or the main actor. No other
