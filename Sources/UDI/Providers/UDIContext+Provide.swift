@@ -28,7 +28,7 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
@@ -53,7 +53,7 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
@@ -62,7 +62,7 @@ extension UDIContext {
   }
 
   private func provide<Dependency>(
-    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: borrowing (any Sendable)?,
+    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: consuming (any Sendable)?,
     _ reach: Reach, _ closer: Closer?, _ site: CallSite
   ) -> UDIRegistration<Dependency> {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {

@@ -44,7 +44,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -81,7 +81,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -118,7 +118,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -162,7 +162,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -191,7 +191,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
@@ -205,7 +205,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @MainActor () async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil

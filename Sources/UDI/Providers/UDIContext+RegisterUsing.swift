@@ -40,7 +40,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -68,7 +68,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -88,7 +88,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -115,7 +115,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) () async throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,

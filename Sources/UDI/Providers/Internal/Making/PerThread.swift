@@ -21,6 +21,7 @@ enum PerThread {
   }
 
   /// Makes the thread key. Everything that creates a provider or a set-up block calls this first.
+  @inline(__always)
   static func prepare() {
     // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
     // evaluated, and the thread key would never be made.
