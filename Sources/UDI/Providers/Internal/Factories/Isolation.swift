@@ -59,8 +59,8 @@ struct Isolation: Sendable {
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
   ) -> Isolation {
     guard reach == .anywhere else { return onMainActor(factory, completion, site) }
-    // Most factories belong to no actor. Checking this here saves a call for the benchmark "register 16 in a new context,
-    // each".
+    // Most factories belong to no actor. Checking this here saves the benchmark "register 16 in a new context, each" a
+    // call.
     if factory == nil, completion == nil, caller == nil { return .anywhere }
     return of(factory, completion, in: caller, site)
   }
