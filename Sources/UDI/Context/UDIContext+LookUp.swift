@@ -301,10 +301,7 @@ extension UDIContext {
   private func allDependencies(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
-    withNode { node in
-      node.runPendingSetUps(self, search, for: nil)
-      return node.allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
-    }
+    withNode { $0.allDependencies(type, name, reach, search, ofAnyName: ofAnyName, from: self) }
   }
 }
 

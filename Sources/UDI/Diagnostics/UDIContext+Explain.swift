@@ -72,8 +72,7 @@ extension UDIContext {
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
     var survey = withNode { node in
-      node.runPendingSetUps(self, search, for: key.id)
-      return change { node, garbage in
+      node.afterPendingSetUps(self, search, for: key.id) { garbage in
         var survey = Survey(key, from: node, search, limit: limit)
         if failure == nil { survey.noteDependents(from: node, &garbage) }
         return survey

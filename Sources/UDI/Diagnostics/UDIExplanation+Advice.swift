@@ -76,7 +76,7 @@ extension UDIExplanation {
     case .contextClosed:
       "Link it before the context is closed: before `close()` is called, or before a `withScope` ends."
     case .contextGone:
-      "A provider made the object for that context, which owned it: keep the context for as long as you use the "
+      "An object does not hold a context that owns it, or one above that: keep the context for as long as you use the "
         + "objects that it owns."
     }
   }

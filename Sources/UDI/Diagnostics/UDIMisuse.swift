@@ -6,7 +6,8 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// An object used a verb while it was attached to no context, so the verb used ``AppContext``. Such use is reported
     /// only if ``UDIReporter/reportsUnattachedUse`` is on.
     case unattached
-    /// An object used a verb when the context that it was attached to, and that owned it, was already gone.
+    /// An object used a verb when the context that it was attached to was already gone. This happens only if that
+    /// context owned the object, or was above the one that did.
     case contextGone
     /// A non-throwing lookup found a provider that could not give an instance. The message says why. The file and the
     /// line are those of the registration. A factory that returns nil is not a misuse.

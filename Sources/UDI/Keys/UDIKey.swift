@@ -13,7 +13,7 @@
 ///
 /// `link`, `linkInLine`, `require`, `obtain`, `whileAvailable` and `unregister` take keys.
 ///
-/// Two keys are the same if and only if their names are the same and `String(reflecting:)` returns the same text for
+/// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in
 /// different types, private to different files, or have different generic arguments. For private and local types, the
 /// text is reliable only within one process: it may differ between processes. Marker protocols such as `Sendable` leave
@@ -30,7 +30,12 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   /// - Parameters:
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
   ///   - name: Distinguishes several dependencies of this type.
+  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains. (Verbs that take a type use
+  ///   the class in the variable.)
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
+    guard type == Dependency.self else {
+      fatalError("a key of \(Dependency.self) was made from \(type): name the class itself, as in `\(type).self`")
+    }
     self.name = name
   }
 

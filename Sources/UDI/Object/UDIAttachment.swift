@@ -173,8 +173,8 @@ extension UDIAttachment {
       UDIReporter.current.report(
         .contextGone,
         """
-        The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: a \
-        provider made the object for that context, which owned it. Keep the context as long as you use the \
+        The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: an \
+        object does not hold a context that owned it, or one above that. Keep the context as long as you use the \
         objects that it owns.
         """, at: site)
       return nil

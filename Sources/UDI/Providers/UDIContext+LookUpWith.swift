@@ -127,8 +127,9 @@ extension UDIContext {
     let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
     while true {
       let target = withNode { node in
-        node.runPendingSetUps(self, search, for: key.id)
-        return node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh, for: dependent)
+        node.afterPendingSetUps(self, search, for: key.id) { garbage in
+          node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh, for: dependent, &garbage)
+        }
       }
       switch target {
       case nil: throw ProviderFailure.nothing
@@ -207,7 +208,8 @@ extension Node {
     case dead
   }
 
-  /// Returns what a lookup finds where it ends; nil if it finds nothing. Withdraws a binding that is dead.
+  /// Returns what a lookup finds where it ends; nil if it finds nothing. Withdraws a binding that is dead. Called under
+  /// the tree lock.
   ///
   /// - Parameters:
   ///   - skipsBindings: Whether to pass over a live binding, and return the provider under the same key in the same
@@ -215,33 +217,31 @@ extension Node {
   ///   - dependent: The object or provider that looks something up; nil to record nothing.
   func nearestTarget(
     _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool,
-    for dependent: Dependent?
+    for dependent: Dependent?, _ garbage: inout Garbage
   ) -> Target? {
-    Tree.change { garbage in
-      guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
-      garbage.add(entry)
-      if let dependent { UDIRecording.noteUse(of: entry, by: dependent, &garbage) }
-      if entry.registered.isRefused(to: reach) { return .refused(entry) }
-      switch entry.kind {
-      case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
-      case .observed, .owned, .boxed:
-        if let substitute = entry as? Substitute {
-          return substitute.instance.map { .substituted($0, isExact: substitute.makes(type)) }
-        }
-        return (entry as? InstanceEntry).map { .provider($0.maker) }
-      case .binding:
-        guard let object = entry.object else {
-          entry.withdraw(&garbage)
-          return .dead
-        }
-        guard skipsBindings else { return .bound(object) }
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, of: entry)
-        guard let behind = entry.node?.provider(key) else { return nil }
-        garbage.add(behind)
-        return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
-      case .setUp: return nil
+    guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
+    garbage.add(entry)
+    if let dependent { UDIRecording.noteUse(of: entry, by: dependent, &garbage) }
+    if entry.registered.isRefused(to: reach) { return .refused(entry) }
+    switch entry.kind {
+    case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
+    case .observed, .owned, .boxed:
+      if let substitute = entry as? Substitute {
+        return substitute.instance.map { .substituted($0, isExact: substitute.makes(type)) }
       }
+      return (entry as? InstanceEntry).map { .provider($0.maker) }
+    case .binding:
+      guard let object = entry.object else {
+        entry.withdraw(&garbage)
+        return .dead
+      }
+      guard skipsBindings else { return .bound(object) }
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: entry)
+      guard let behind = entry.node?.provider(key) else { return nil }
+      garbage.add(behind)
+      return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
+    case .setUp: return nil
     }
   }
 }

@@ -85,7 +85,7 @@ extension UDIContext {
     // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance
     // must not be attached. The instance must not be found before it is attached. And `didAttachContext` may already
     // look the instance up.
-    let other = add(provider) { garbage in
+    let other = add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       provider.noteProvided(instance)
       isNew =

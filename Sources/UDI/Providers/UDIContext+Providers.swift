@@ -19,8 +19,19 @@ extension UDIContext {
   /// - Returns: Whether anything was removed.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
-  public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool {
-    let identity = KeyIdentity.of(.of(Dependency.self), key.name)
+  public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool { unregister(Dependency.self, named: key.name) }
+
+  /// Removes everything that is registered under the given type in this context: the binding, and the provider with the
+  /// instances that it keeps. Other contexts are not affected.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  /// - Returns: Whether anything was removed.
+  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
+  @discardableResult
+  public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
+    let identity = KeyIdentity.of(.of(type), name)
     let (done, storages) = change { node, garbage -> (Bool, [DroppedStorage]) in
       var done = false
       if node.treeLocked.state == .closing { return (false, []) }
@@ -34,19 +45,6 @@ extension UDIContext {
     withExtendedLifetime(identity) {}
     for storage in storages { storage.reset() }
     return done
-  }
-
-  /// Removes everything that is registered under the given type in this context: the binding, and the provider with the
-  /// instances that it keeps. Other contexts are not affected.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
-  ///   - name: The dependency's name, if it has one.
-  /// - Returns: Whether anything was removed.
-  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @discardableResult
-  public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    unregister(UDIKey(type, named: name))
   }
 
   /// Releases the instances that the providers of this context keep; those of other contexts stay. The next link makes

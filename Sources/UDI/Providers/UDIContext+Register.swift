@@ -157,11 +157,13 @@ extension UDIContext {
 
   /// Registers a provider.
   ///
-  /// - Parameter prepare: Called under the tree lock, just before the provider is registered. Not called if the
-  ///   provider is not registered.
+  /// - Parameters:
+  ///   - verb: The verb that the user has called, for a report.
+  ///   - prepare: Called under the tree lock, just before the provider is registered. Not called if the provider is not
+  ///     registered.
   /// - Returns: The provider that stays registered under the key, if this call comes from a set-up block that must not
   ///   replace it; otherwise nil.
-  func add(_ provider: Provider, _ prepare: (inout Garbage) -> Void) -> Provider? {
+  func add(_ provider: Provider, _ verb: String = "register", _ prepare: (inout Garbage) -> Void) -> Provider? {
     var storages: [DroppedStorage]?
     let other = change { node, garbage -> Entry? in
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
@@ -169,7 +171,7 @@ extension UDIContext {
       if node.shared.parent == nil { node.remember(self) }
       if let left = node.leftBySetUp(provider, &garbage) { return left }
       if node.treeLocked.state != .open {
-        node.refuse(provider, "register", &garbage)
+        node.refuse(provider, verb, &garbage)
         return nil
       }
       prepare(&garbage)

@@ -296,8 +296,7 @@ extension UDIContext {
     of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
-      node.runPendingSetUps(self, search, for: nil)
-      let found = node.registrations(of: .of(type), search)
+      let found = node.registrations(of: .of(type), search, from: self)
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       change { node, _ in if node.shared.parent == nil { node.remember(self) } }

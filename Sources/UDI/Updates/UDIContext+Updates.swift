@@ -15,7 +15,7 @@ extension UDIContext {
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(context: self, name: name, search: search)
+    UDIUpdates(context: self, type: type, name: name, search: search)
   }
 
   /// Waits until a lookup that begins in this context finds a dependency. If the first lookup finds one, the call
@@ -47,7 +47,7 @@ extension UDIContext {
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIMainActorUpdates<Dependency> {
-    UDIMainActorUpdates(context: self, name: name, search: search)
+    UDIMainActorUpdates(context: self, type: type, name: name, search: search)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:)`` on the main actor, for a type that is not
@@ -70,7 +70,7 @@ extension UDIContext {
   ) async throws -> Dependency {
     // If this lookup fails, the consumer repeats it and reports the error.
     if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
-    let consumer = Consumer<Dependency>(self, name, reach, search)
+    let consumer = Consumer(self, type, name, reach, search)
     let timer = limit.flatMap { consumer.expire(after: $0, clock) }
     defer { timer?.cancel() }
     while let next = await consumer.next() { if let found = next { return found } }

@@ -34,7 +34,7 @@ extension UDIContext {
     _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    try await whileAvailable(UDIKey(type), repeat UDIKey((each More).self), search: search, operation)
+    try await whileAvailable(Followed(type), repeat Followed(each more), search: search, operation)
   }
 
   /// Does the same as ``whileAvailable(_:_:search:_:)-(First.Type,_,_,_)`` for dependencies with names.
@@ -52,7 +52,14 @@ extension UDIContext {
     _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(key, search)]
+    try await whileAvailable(Followed(key), repeat Followed(each more), search: search, operation)
+  }
+
+  nonisolated(nonsending) fileprivate func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ first: Followed<First>, _ more: repeat Followed<each More>, search: UDISearch?,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(first, search)]
     repeat followed.append(follow(each more, search))
     let availability = Availability<Result>(followed.count) { found in
       var rest = found[...]
@@ -64,18 +71,18 @@ extension UDIContext {
       return { try await operation(first, repeat each others) }
     }
     return try await availability.run(followed) {
-      self.explained(ProviderFailure.nothing, First.self, key.name, .anywhere, search)
+      self.explained(ProviderFailure.nothing, first.type, first.name, .anywhere, search)
     }
   }
 
   /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
   private func follow<Dependency: Sendable, Result>(
-    _ key: UDIKey<Dependency>, _ search: UDISearch?
+    _ followed: Followed<Dependency>, _ search: UDISearch?
   ) -> @Sendable (Availability<Result>, Int) async -> Void {
-    let updates = updates(of: Dependency.self, named: key.name, search: search)
+    let updates = updates(of: followed.type, named: followed.name, search: search)
     return { availability, index in
       for await found in updates {
-        let isUnowned = found != nil && self.findsUnowned(key, search)
+        let isUnowned = found != nil && self.findsUnowned(followed, search)
         availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
       }
       availability.end()
@@ -84,8 +91,8 @@ extension UDIContext {
 
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
   /// releases it.
-  private func findsUnowned<Dependency>(_ key: UDIKey<Dependency>, _ search: UDISearch?) -> Bool {
-    let key = KeyIdentity.of(.of(Dependency.self), key.name)
+  private func findsUnowned<Dependency>(_ followed: Followed<Dependency>, _ search: UDISearch?) -> Bool {
+    let key = KeyIdentity.of(.of(followed.type), followed.name)
     return change { node, garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return false }
       garbage.add(entry)
@@ -121,7 +128,7 @@ extension UDIObject {
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     try await whileAvailable(
-      UDIKey(type), repeat UDIKey((each More).self), search: search, fileID: fileID, line: line, operation)
+      Followed(type), repeat Followed(each more), search: search, at: CallSite(fileID, line), operation)
   }
 
   /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
@@ -142,10 +149,34 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let site = CallSite(fileID, line)
-    guard let context = context(for: First.self, key.name, site, "whileAvailable", isRequired: true) else {
-      throw _attachedContext.goneError(First.self, key.name, search, Asker(self, site))
+    try await whileAvailable(
+      Followed(key), repeat Followed(each more), search: search, at: CallSite(fileID, line), operation)
+  }
+
+  nonisolated(nonsending) private func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
+    _ first: Followed<First>, _ more: repeat Followed<each More>, search: UDISearch?, at site: CallSite,
+    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+  ) async throws -> Result {
+    guard let context = context(for: first.type, first.name, site, "whileAvailable", isRequired: true) else {
+      throw _attachedContext.goneError(first.type, first.name, search, Asker(self, site))
     }
-    return try await context.whileAvailable(key, repeat each more, search: search, operation)
+    return try await context.whileAvailable(first, repeat each more, search: search, operation)
+  }
+}
+
+/// A dependency that `whileAvailable` follows.
+private struct Followed<Dependency: Sendable>: Sendable {
+  /// The type to look up. It can be a subclass of `Dependency` that the caller had in a variable.
+  let type: Dependency.Type
+  let name: UDIName?
+
+  init(_ type: Dependency.Type) {
+    self.type = type
+    name = nil
+  }
+
+  init(_ key: UDIKey<Dependency>) {
+    type = Dependency.self
+    name = key.name
   }
 }

@@ -17,7 +17,8 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(
-      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
+      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), type: type, name: name,
+      search: search)
   }
 
   /// Waits until a lookup that begins in the object's effective context finds a dependency. If the object is attached
@@ -53,7 +54,8 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     UDIMainActorUpdates(
-      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), name: name, search: search)
+      context: context(for: type, name, CallSite(fileID, line), "updates", isRequired: nil), type: type, name: name,
+      search: search)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type

@@ -26,6 +26,7 @@
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
   /// The reference is weak, so that a stored sequence does not keep the context alive.
   weak let context: UDIContext?
+  let type: Dependency.Type
   let name: UDIName?
   let search: UDISearch?
 }
@@ -46,7 +47,7 @@ extension UDIUpdates: AsyncSequence {
 
   /// Makes an iterator, which begins to watch at once.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, name, .anywhere, search))
+    AsyncIterator(consumer: Consumer(context, type, name, .anywhere, search))
   }
 }
 
@@ -54,6 +55,7 @@ extension UDIUpdates: AsyncSequence {
 /// actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
   weak let context: UDIContext?
+  let type: Dependency.Type
   let name: UDIName?
   let search: UDISearch?
 }
@@ -74,6 +76,6 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
 
   /// Makes an iterator, which begins to watch at once.
   @MainActor public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, name, .mainActor, search))
+    AsyncIterator(consumer: Consumer(context, type, name, .mainActor, search))
   }
 }

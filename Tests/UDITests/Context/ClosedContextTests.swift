@@ -45,6 +45,22 @@ import UDI
     }
   }
 
+  @Test func reportsNameTheVerb() async throws {
+    let context = UDIContext(tag: "context")
+    try await context.close()
+    let verbs = [
+      ("bind", { context.bind(Plain(), as: (any Service).self) }),
+      ("multiBind", { context.multiBind(Plain(), as: (any Service).self) }),
+      ("register", { context.register((any Service).self) { Plain() } }),
+      ("provide", { context.provide(Plain(), as: (any Service).self) }),
+    ]
+    for (verb, use) in verbs {
+      let reports = MisuseLog.during(use).1
+      #expect(reports.map(\.kind) == [.contextClosed])
+      #expect(reports.first?.message.hasPrefix("\(verb) did nothing") == true, "\(reports)")
+    }
+  }
+
   private struct Module: UDIModule {
     func register(in context: UDIContext) { Issue.record("it is not asked") }
   }

@@ -28,6 +28,47 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(context.link(Derived.self) === bound)
   }
 
+  @Test func onlyTheClassInTheVariableIsUnregistered() {
+    context.register(Base.self) { Base() }
+    context.register(type) { [type] in type.init() }
+    #expect(context.unregister(type))
+    #expect(context.registrations(of: Derived.self).isEmpty)
+    #expect(context.registrations(of: Base.self).count == 1)
+    #expect(!context.unregister(type))
+  }
+
+  @Test func theClassInTheVariableIsFollowed() async throws {
+    let (base, derived) = (Base(), type.init())
+    context.bind(base, as: Base.self)
+    var updates = context.updates(of: type).makeAsyncIterator()
+    #expect(await updates.next().map { $0 == nil } == true)
+    context.bind(derived, as: type)
+    #expect(await updates.next()?.map { $0 === derived } == true)
+    #expect(try await context.linkWhenAvailable(type) === derived)
+    let awaited = try await context.whileAvailable(type) { $0 }
+    #expect(awaited === derived)
+    let both = try await context.whileAvailable(Base.self, type) { [$0, $1] }
+    #expect(both.map(ObjectIdentifier.init) == [ObjectIdentifier(base), ObjectIdentifier(derived)])
+  }
+
+  @Test func linkWhenAvailableWaitsForTheClassInTheVariable() async throws {
+    let derived = type.init()
+    context.bind(Base(), as: Base.self)
+    async let found = context.linkWhenAvailable(type)
+    await Task.yield()
+    context.bind(derived, as: type)
+    #expect(try await found === derived)
+  }
+
+  @Test func aKeyOfAnotherClassStopsTheProgram() async {
+    let made = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let type: Base.Type = Derived.self
+      _ = UDIKey(type)
+    }
+    let output = String(decoding: made?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("name the class itself"))
+  }
+
   @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
   func anotherInstanceOfAFactoryIsRefused(_ lifetime: UDILifetime) {
     context.register(type, lifetime: lifetime) { Base() }

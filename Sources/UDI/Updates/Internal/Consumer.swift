@@ -4,6 +4,8 @@ final class Consumer<Dependency> {
   private let watcher: Watcher
   /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
   private weak let context: UDIContext?
+  /// The type to look up. It can be a subclass of `Dependency` that the caller had in a variable.
+  private let type: Dependency.Type
   private let name: UDIName?
   private let reach: Reach
   private let search: UDISearch?
@@ -14,10 +16,11 @@ final class Consumer<Dependency> {
   private var wasNothing = false
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
-  init(_ context: UDIContext?, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
+  init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
     PerThread.prepare()
-    watcher = Watcher(.of(.of(Dependency.self), name), search)
+    watcher = Watcher(.of(.of(type), name), search)
     self.context = context
+    self.type = type
     self.name = name
     self.reach = reach
     self.search = search
@@ -66,7 +69,7 @@ final class Consumer<Dependency> {
   private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
     var found: Dependency?
     let answer = unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.answer(Dependency.self, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
+      unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
     }
     switch answer {
     case .provided(let entry):
@@ -75,7 +78,7 @@ final class Consumer<Dependency> {
         return .some(nil)
       }
       if isKeptOnly, !lastLook.isNew(entry) { return nil }
-      let make = { [reach, search] in context.lookUp(entry, Dependency.self, reach, search) }
+      let make = { [type, reach, search] in context.lookUp(entry, type, reach, search) }
       found = isKeptOnly ? looking(make) : make()
       lastLook.note(entry)
       return .some(found)

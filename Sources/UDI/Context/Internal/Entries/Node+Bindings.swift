@@ -8,7 +8,7 @@ extension Node {
     // A `consuming` parameter is not copied implicitly, so it cannot be both referred to and consumed later. It is
     // therefore moved into a constant first.
     let binding = consume new
-    guard treeLocked.state == .open else { return refuse(binding, "bind", &garbage) }
+    guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     if isSetUpByThisThread {
       guard leftBySetUp(binding, &garbage) == nil else { return garbage.add(binding) }
       binding.isFromSetUp = true

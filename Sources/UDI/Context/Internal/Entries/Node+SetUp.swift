@@ -25,9 +25,10 @@ extension Node {
       }
     }
     while true {
-      runPendingSetUps(context, search, key)
-      guard let known = key() else { return .nothing }
-      let answer = unsafe answerOrCleanUp(known, form, search, for: dependent, into: memory)
+      let answer = afterPendingSetUps(context, search, key) { known, garbage -> LookupAnswer in
+        guard let known else { return .nothing }
+        return unsafe answerOrCleanUp(known, form, search, for: dependent, into: memory, &garbage)
+      }
       // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up,
       // so begin again.
       if case .dead = answer { continue }
@@ -35,22 +36,20 @@ extension Node {
     }
   }
 
-  /// Performs a lookup under the tree lock. If the lookup finds a dead entry, withdraws the entry. If it finds another
-  /// entry, records the use, unless there is no dependent.
+  /// Performs a lookup. If it finds a dead entry, withdraws the entry. If it finds another entry, records the use,
+  /// unless there is no dependent. Called under the tree lock.
   private func answerOrCleanUp(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, for dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
+    into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
-    Tree.change { garbage in
-      guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
-      let answer = entry.read { unsafe $0.answer(form, into: memory) }
-      if case .dead = answer {
-        entry.read { $0.withdraw(&garbage) }
-      } else if let dependent {
-        UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
-      }
-      return answer
+    guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
+    let answer = entry.read { unsafe $0.answer(form, into: memory) }
+    if case .dead = answer {
+      entry.read { $0.withdraw(&garbage) }
+    } else if let dependent {
+      UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
     }
+    return answer
   }
 
   /// Runs the set-up blocks of the contexts that a lookup reaches, in search order, up to the first context that has an
@@ -59,22 +58,53 @@ extension Node {
   /// - Parameters:
   ///   - context: This node's context.
   ///   - key: The id of the key that is looked up. If it is nil, no context has an answer.
-  /// - Complexity: For `.descendants`, O(levels × log siblings) for each set-up that runs, whatever else the tree
-  ///   contains.
   func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, for key: UInt64?) {
-    runPendingSetUps(context, search) { key }
+    afterPendingSetUps(context, search, for: key) { _ in }
   }
 
-  private func runPendingSetUps(_ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?) {
-    guard mustRunSetUps(search) else { return }
-    let keys: SetUp.Keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
+  /// Runs the set-up blocks of the contexts that a lookup reaches, in search order, up to the first context that has an
+  /// answer. Then performs the lookup. Do not call this under a lock.
+  ///
+  /// - Parameters:
+  ///   - context: This node's context.
+  ///   - key: The id of the key that is looked up. If it is nil, no context has an answer.
+  ///   - lookUp: Performs the lookup. Called under the tree lock. The lock is not released after the last check for
+  ///     pending set-ups, so the lookup cannot see the content of a context without the context's set-up.
+  /// - Complexity: For `.descendants`, O(levels × log siblings) for each set-up that runs, whatever else the tree
+  ///   contains.
+  func afterPendingSetUps<Result>(
+    _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, lookUp: (inout Garbage) -> Result
+  ) -> Result {
+    afterPendingSetUps(context, search, { key }) { _, garbage in lookUp(&garbage) }
+  }
+
+  /// - Parameter key: Called before each set-up block, while no lock is held. `lookUp` is given its last result.
+  private func afterPendingSetUps<Result>(
+    _ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?,
+    lookUp: (UInt64?, inout Garbage) -> Result
+  ) -> Result {
+    /// The keys of the set-ups that this thread may run or wait for. Not known until a set-up is pending.
+    var keys: SetUp.Keys?
     var passedBy: PassedBy = [:]
-    while let next = nextPending(context, search, for: key(), keys, passedBy) {
-      if !next.runSetUp() { next.withNode { passedBy[$0] = next } }
+    while true {
+      let known = key()
+      let (result, next) = Tree.change { garbage -> (Result?, UDIContext?) in
+        if mustRunSetUps(search) {
+          guard let keys else { return (nil, nil) }
+          if let next = nextPending(context, search, for: known, keys, passedBy) { return (nil, next) }
+        }
+        return (lookUp(known, &garbage), nil)
+      }
+      if let result { return result }
+      if let next {
+        if !next.runSetUp() { next.withNode { passedBy[$0] = next } }
+      } else {
+        keys = MainActorCheck.isOnMainActor ? [.anywhere, .mainActor, .running] : [.anywhere, .running]
+      }
     }
   }
 
-  /// Whether a set-up is pending in a context that a lookup might reach. Do not call this under a lock.
+  /// Whether a set-up is pending in a context that a lookup might reach. Called under the tree lock or under no lock.
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self
@@ -91,31 +121,29 @@ extension Node {
   }
 
   /// Returns the first context that a lookup reaches and that has a pending set-up. Nil if there is none, or if the
-  /// lookup finds an answer earlier.
+  /// lookup finds an answer earlier. Called under the tree lock.
   private func nextPending(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, _ keys: SetUp.Keys, _ passedBy: PassedBy
   ) -> UDIContext? {
-    Tree.change { _ in
-      func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
-      // If a closure below returns this, the search ends with nil, because the lookup has found an answer.
-      let end: UDIContext?? = .some(nil)
-      return visit(direction(of: search)) { branch in
-        let slot = key.flatMap { branch.shared.slots.find($0) }
-        guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
-        guard let slot, let answer = slot.element.state.best.read({ $0.node }) else { return contextOf(found.node) }
-        // Within one context, the set-up comes before the answer.
-        let place: Place = (answer, slot.element.state.depth)
-        return found.node != answer && Self.comes(place, before: found) ? end : contextOf(found.node)
-      } alone: { node in
-        SetUp.countStep()
-        if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.keys.contains(node),
-          let found = contextOf(node)
-        {
-          return found
-        }
-        return key.flatMap { node.ownEntry($0) } == nil ? nil : end
-      } ?? nil
-    }
+    func contextOf(_ node: Node) -> UDIContext? { node == self ? context : node.context }
+    // If a closure below returns this, the search ends with nil, because the lookup has found an answer.
+    let end: UDIContext?? = .some(nil)
+    return visit(direction(of: search)) { branch in
+      let slot = key.flatMap { branch.shared.slots.find($0) }
+      guard let found = branch.nearestPending(keys, passedBy) else { return slot == nil ? nil : end }
+      guard let slot, let answer = slot.element.state.best.read({ $0.node }) else { return contextOf(found.node) }
+      // Within one context, the set-up comes before the answer.
+      let place: Place = (answer, slot.element.state.depth)
+      return found.node != answer && Self.comes(place, before: found) ? end : contextOf(found.node)
+    } alone: { node in
+      SetUp.countStep()
+      if node.treeLocked.extras?.setUp?.isPending(keys) == true, !passedBy.keys.contains(node),
+        let found = contextOf(node)
+      {
+        return found
+      }
+      return key.flatMap { node.ownEntry($0) } == nil ? nil : end
+    } ?? nil
   }
 
   /// Returns the nearest pending set-up, at this node or below. Called under the tree lock.

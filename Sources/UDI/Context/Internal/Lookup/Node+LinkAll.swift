@@ -9,16 +9,17 @@ extension Node {
   ///   - reach: Where the caller may use the dependencies.
   ///   - search: The direction; nil for the context's own.
   ///   - ofAnyName: Whether to return all dependencies of the type, whatever their name.
+  ///   - context: This node's context.
   /// - Complexity: O(contexts that have an entry for the key or lead to one), and O(levels above) if the search climbs,
   ///   whatever else the tree contains.
   func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, from context: UDIContext
   ) -> FoundDependencies {
     let token = TypeToken.of(type)
     let identity = token.identity.object
     let form = LookupForm(token, reach)
     let key = KeyIdentity.of(identity, name)
-    return Tree.change { garbage in
+    return afterPendingSetUps(context, search, for: nil) { garbage in
       let search = direction(of: search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
@@ -65,8 +66,10 @@ extension Node {
 
 extension Node {
   /// The live bindings and the providers of the given type, in search order. Do not call this under a lock.
-  func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
-    Tree.change { garbage in
+  ///
+  /// - Parameter context: This node's context.
+  func registrations(of type: TypeIdentity, _ search: UDISearch?, from context: UDIContext) -> [Entry] {
+    afterPendingSetUps(context, search, for: nil) { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []
       for reference in bindings(keyIDs(of: type, search), search) {
