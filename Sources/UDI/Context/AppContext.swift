@@ -2,7 +2,7 @@
 ///
 /// Inside ``withAppContext(_:operation:)``, this is the context that was passed to it. Otherwise it is the process's
 /// root, which ``replaceAppContext(with:)`` replaces. A test, or any part of a program, can therefore run code with a
-/// separate tree, and that code need not know.
+/// separate tree, without that code knowing.
 public var AppContext: UDIContext {
   RootContext.ofTask ?? RootContext.ofProcess
 }

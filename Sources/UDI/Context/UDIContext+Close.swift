@@ -27,8 +27,8 @@ extension UDIContext {
   /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
   /// bound these objects in other contexts, those bindings stay.
   ///
-  /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait for
-  /// the same end and get the same error. If the context is already closed, this method returns at once. It also
+  /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
+  /// until the context is closed, and all get the same error. If the context is already closed, this method returns at once. It also
   /// returns at once where it would otherwise wait for itself: in an `onClose` closure of this context, or of a context
   /// below, that runs while this context is being closed.
   ///

@@ -98,8 +98,8 @@ extension UDIContext {
 /// AppContext.install(NetworkModule())
 /// ```
 ///
-/// Declare a public module `Sendable`, so that it can be installed from anywhere. For a module that is not public, the
-/// compiler infers the conformance by itself.
+/// Declare a public module `Sendable`, so that it can be installed from anywhere. For a struct or an
+/// enum that is not public, the compiler infers the conformance by itself.
 ///
 /// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting applies
 /// only to that module.
@@ -144,8 +144,8 @@ extension UDIContext {
     add(SetUp.Block(.ofBlock(block.isolation, in: isolation, "setUp"), IsolatedBlock(block).isolationErased))
   }
 
-  /// Makes a context in which nothing can be bound or registered. In it, and in every context made below it, each
-  /// lookup is a miss, and every attempt to bind or register is ignored.
+  /// Makes a context in which nothing can be bound or registered. In it, and in every context made below it, every
+  /// attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
   ///
   /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
   /// runs without its dependencies.

@@ -17,7 +17,12 @@
 /// the dead ones, and goes on as long as it finds any. A dead entry is therefore dropped after at most as many changes
 /// as there are entries. If more than half of the entries are dead, the next change very probably drops many. It drops
 /// none only if the first eight entries that it checks are all alive, which happens in at most one case out of 256.
-/// ``removeDeadValues()`` drops all dead entries at once.
+/// ``removeDeadValues()`` drops all dead entries at once. An entry whose key does not equal itself, such as
+/// `Double.nan`, cannot be found again, and stays.
+///
+/// To find dead entries, a change loads a few other values for a moment. If the last other reference to one of them is
+/// dropped on another thread at that moment, the change releases the value. So do not hold a lock, while you change a
+/// dictionary, that the `deinit` of a value takes.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
