@@ -28,9 +28,9 @@ extension UDIContext {
   /// bound these objects in other contexts, those bindings stay.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
-  /// until the context is closed, and all get the same error. If the context is already closed, this method returns at once. It also
-  /// returns at once where it would otherwise wait for itself: in an `onClose` closure of this context, or of a context
-  /// below, that runs while this context is being closed.
+  /// until the context is closed, and all get the same error. If the context is already closed, this method returns at
+  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure of this context,
+  /// or of a context below, that runs while this context is being closed.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
