@@ -56,6 +56,23 @@ import UDI
     #expect(census.everBorn == 5_000 && census.alive == 0)
   }
 
+  /// Any two have different numbers, but there are only eight hashes.
+  struct Bucket: Hashable, Sendable {
+    let number: Int
+    let witness: Made
+    static func == (left: Bucket, right: Bucket) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number % 8) }
+  }
+
+  @Test func argumentsWithEqualHashesAreLetGoOfUnderWeak() {
+    let census = Census()
+    context.register((any Alpha).self, lifetime: .weak) { (_, bucket: Bucket) in Made("\(bucket.number)") }
+    for number in 0..<2_000 {
+      _ = context.link((any Alpha).self, with: Bucket(number: number, witness: Made("", census)))
+    }
+    #expect(census.everBorn == 2_000 && census.alive < 200)
+  }
+
   /// All of them have the same hash, so only `==` distinguishes them, and `==` links.
   struct Clumsy: Hashable, Sendable {
     let number: Int
