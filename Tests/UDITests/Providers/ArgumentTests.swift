@@ -104,6 +104,24 @@ import UDI
     #expect((context.link((any Alpha).self, with: 5) as? Made)?.label == "Optional(5)")
   }
 
+  @Test func anOptionalIsTheSameArgumentAsWhatItWraps() {
+    let (plain, optional, nested, none): (Int, Int?, Int??, Int?) = (5, 5, 5, nil)
+    context.register((any Alpha).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    let alpha = context.link((any Alpha).self, with: optional)
+    #expect((alpha as? Made)?.label == "5" && alpha === context.link((any Alpha).self, with: plain))
+    #expect(alpha === context.link((any Alpha).self, with: nested))
+    context.register((any Beta).self, lifetime: .context) { (_, number: Int?) in Made("\(number as Any)") }
+    let beta = context.link((any Beta).self, with: plain)
+    #expect((beta as? Made)?.label == "Optional(5)" && beta === context.link((any Beta).self, with: optional))
+    #expect(beta === context.link((any Beta).self, with: nested))
+    let other = context.link((any Beta).self, with: none)
+    #expect((other as? Made)?.label == "nil" && other === context.link((any Beta).self, with: none))
+    context.register((any Gamma).self, lifetime: .context) { (_, number: Int, text: String?) in Made("\(number)") }
+    let gamma = context.link((any Gamma).self, with: plain, "a")
+    #expect(gamma != nil && gamma === context.link((any Gamma).self, with: optional, Optional("a")))
+    #expect(gamma !== context.link((any Gamma).self, with: optional, String?.none))
+  }
+
   @Test func severalArgumentsAreNoTuple() {
     context.register((any Alpha).self) { (_, pair: (Int, String)) in Made("\(pair.0) \(pair.1)") }
     #expect((context.link((any Alpha).self, with: (1, "a")) as? Made)?.label == "1 a")
