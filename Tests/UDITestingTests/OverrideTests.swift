@@ -2,6 +2,11 @@ import Testing
 import UDI
 import UDITesting
 
+private class Animal: @unchecked Sendable {}  // Unchecked: nothing in it changes.
+private final class Dog: Animal, @unchecked Sendable {
+  let legs = 4
+}
+
 @Suite(.ownAppContext) struct OverrideTests {
   @Test("A binding is hidden and comes back, with whoever made it")
   func binding() throws {
@@ -143,6 +148,22 @@ import UDITesting
     }
     #expect(AppContext.link((any Cart).self) == nil)
     #expect(value == nil)
+  }
+
+  @Test("A class that a variable gives is not overridden with an instance of its superclass")
+  func metatype() async {
+    let type: Animal.Type = Dog.self
+    withOverrideOfDog(type)
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let type: Animal.Type = Dog.self
+      await withOverride(of: type, with: Animal()) { await Task.yield() }
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("but is not an instance of it."))
+  }
+
+  private func withOverrideOfDog(_ type: Animal.Type) {
+    withOverride(of: type, with: Dog()) { #expect(AppContext.link(Dog.self)?.legs == 4) }
   }
 
   @Test("On the main actor also what is not Sendable")

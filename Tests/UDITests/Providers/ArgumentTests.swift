@@ -56,6 +56,23 @@ import UDI
     #expect(census.everBorn == 5_000 && census.alive == 0)
   }
 
+  /// Any two have different numbers, but there are only eight hashes.
+  struct Bucket: Hashable, Sendable {
+    let number: Int
+    let witness: Made
+    static func == (left: Bucket, right: Bucket) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number % 8) }
+  }
+
+  @Test func argumentsWithEqualHashesAreLetGoOfUnderWeak() {
+    let census = Census()
+    context.register((any Alpha).self, lifetime: .weak) { (_, bucket: Bucket) in Made("\(bucket.number)") }
+    for number in 0..<2_000 {
+      _ = context.link((any Alpha).self, with: Bucket(number: number, witness: Made("", census)))
+    }
+    #expect(census.everBorn == 2_000 && census.alive < 200)
+  }
+
   /// All of them have the same hash, so only `==` distinguishes them, and `==` links.
   struct Clumsy: Hashable, Sendable {
     let number: Int
@@ -85,6 +102,24 @@ import UDI
     let numbers: [Int?] = [5, nil]
     #expect(numbers.map { (context.link((any Alpha).self, with: $0) as? Made)?.label } == ["Optional(5)", "nil"])
     #expect((context.link((any Alpha).self, with: 5) as? Made)?.label == "Optional(5)")
+  }
+
+  @Test func anOptionalIsTheSameArgumentAsWhatItWraps() {
+    let (plain, optional, nested, none): (Int, Int?, Int??, Int?) = (5, 5, 5, nil)
+    context.register((any Alpha).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    let alpha = context.link((any Alpha).self, with: optional)
+    #expect((alpha as? Made)?.label == "5" && alpha === context.link((any Alpha).self, with: plain))
+    #expect(alpha === context.link((any Alpha).self, with: nested))
+    context.register((any Beta).self, lifetime: .context) { (_, number: Int?) in Made("\(number as Any)") }
+    let beta = context.link((any Beta).self, with: plain)
+    #expect((beta as? Made)?.label == "Optional(5)" && beta === context.link((any Beta).self, with: optional))
+    #expect(beta === context.link((any Beta).self, with: nested))
+    let other = context.link((any Beta).self, with: none)
+    #expect((other as? Made)?.label == "nil" && other === context.link((any Beta).self, with: none))
+    context.register((any Gamma).self, lifetime: .context) { (_, number: Int, text: String?) in Made("\(number)") }
+    let gamma = context.link((any Gamma).self, with: plain, "a")
+    #expect(gamma != nil && gamma === context.link((any Gamma).self, with: optional, Optional("a")))
+    #expect(gamma !== context.link((any Gamma).self, with: optional, String?.none))
   }
 
   @Test func severalArgumentsAreNoTuple() {

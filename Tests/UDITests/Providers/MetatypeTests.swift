@@ -8,6 +8,11 @@ private class Base: @unchecked Sendable {  // Unchecked: nothing in it changes.
 private final class Derived: Base, @unchecked Sendable {
   let other = 2
 }
+/// The same for classes that are not `Sendable`.
+private class Slack {}
+private final class Taut: Slack {
+  let other = 2
+}
 
 /// If a variable gives the class, what is registered as that class must be an instance of it, although the compiler
 /// only sees the superclass.
@@ -85,6 +90,36 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(error?.cause == .notConvertible(from: String(reflecting: Base.self)))
     #expect(MisuseLog.during { context.link(Derived.self, with: true) == nil }.0)
     #expect(context.link(Derived.self, with: false)?.other == 2)
+  }
+
+  @Test func anInstanceServesOnlyItsOwnClass() {
+    let type = type
+    context.register(Base.self) { Base() }.implements(type)
+    let error = #expect(throws: UDILinkError.self) { try context.require(Derived.self) }
+    #expect(error?.cause == .notConvertible(from: String(reflecting: Base.self)))
+    #expect(MisuseLog.during { context.link(Derived.self) == nil }.0)
+    context.register(Base.self) { type.init() }.implements(type)
+    #expect(context.link(Derived.self)?.other == 2)
+  }
+
+  @Test func aConversionServesOnlyItsOwnClass() {
+    let type = type
+    context.register(Int.self) { 1 }.implements(type) { _ in Base() }
+    let error = #expect(throws: UDILinkError.self) { try context.require(Derived.self) }
+    #expect(error?.cause == .notConvertible(from: "Swift.Int"))
+    #expect(MisuseLog.during { context.link(Derived.self) == nil }.0)
+    context.register(Int.self, lifetime: .context) { 1 }.implements(type) { _ in Derived() }
+    #expect(context.link(Derived.self)?.other == 2 && context.link(Derived.self) === context.link(Derived.self))
+  }
+
+  @MainActor @Test func onTheMainActorTooAnInstanceServesOnlyItsOwnClass() {
+    let type: Slack.Type = Taut.self
+    context.register(Slack.self) { Slack() }.implements(type)
+    #expect(MisuseLog.during { context.link(Taut.self) == nil }.0)
+    context.register(Slack.self) { Slack() }.implements(type) { $0 }
+    #expect(MisuseLog.during { context.link(Taut.self) == nil }.0)
+    context.register(Slack.self) { Taut() }.implements(type) { $0 }
+    #expect(context.link(Taut.self)?.other == 2)
   }
 
   @Test func anotherInstanceStopsTheProgram() async {

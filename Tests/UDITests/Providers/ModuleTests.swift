@@ -122,6 +122,32 @@ import TreeModel
     #expect(Empty.installed.withLock { [$0.removeValue(forKey: context), $0.removeValue(forKey: child)] } == [1, 1])
   }
 
+  /// The same if it is `Hashable`, so that `==` could compare it.
+  struct Bare: UDIModule, Hashable {
+    static let installed = Locked<[UDIContext: Int]>([:])
+    func register(in context: UDIContext) { Self.installed.withLock { $0[context, default: 0] += 1 } }
+  }
+
+  @MainActor @Test(arguments: [false, true]) func bothFormsRecogniseAModuleWithoutProperties(_ isSendableFirst: Bool) {
+    let same: any UDIModule = Bare()
+    if isSendableFirst { context.install(Bare(), Bare()) }
+    context.install(same, same)
+    context.install(Bare())
+    #expect(Bare.installed.withLock { $0.removeValue(forKey: context) } == 1)
+  }
+
+  /// Has no stored properties, but its cases are different modules.
+  enum Variant: UDIModule {
+    case first, second
+    static let installed = Locked<[UDIContext: [Variant]]>([:])
+    func register(in context: UDIContext) { Self.installed.withLock { $0[context, default: []].append(self) } }
+  }
+
+  @Test func theCasesOfAnEnumAreDifferentModules() {
+    context.install(Variant.first, Variant.second, Variant.first)
+    #expect(Variant.installed.withLock { $0.removeValue(forKey: context) ?? [] } == [.first, .second])
+  }
+
   struct Numbered: UDIModule, Hashable {
     let number: Int
     let installed: Census

@@ -331,7 +331,7 @@ import UDI
   }
 
   /// Made from a model, which it does not hold.
-  final class View: Sendable {
+  final class View: Gamma {
     let number: Int
     init(_ number: Int) { self.number = number }
   }
@@ -429,6 +429,45 @@ import UDI
     let gamma = context.link((any Gamma).self)
     #expect(gamma != nil && gamma === context.link((any Gamma).self) && converted.count == 1)
     withExtendedLifetime((model, view)) {}
+  }
+
+  /// The same if another type is served from what was made, even if it is the same object.
+  @Test func whatServesWhatIsMadeOfAWeakInstanceGoesWithIt() {
+    let made = Tally()
+    context.register(Model.self, lifetime: .weak) {
+      made.add()
+      return Model(made.count)
+    }
+    .implements(View.self) { View($0.number) }
+    context.registrations(of: View.self)[0].implements((any Gamma).self) { $0 }
+    var model = context.link(Model.self)
+    let first = context.link((any Gamma).self)
+    #expect(first != nil && first === context.link((any Gamma).self) && first === context.link(View.self))
+    #expect(model?.number == 1 && (first as? View)?.number == 1)
+    model = nil
+    let next = context.link(Model.self)
+    #expect(next?.number == 2)
+    #expect((context.link((any Gamma).self) as? View)?.number == 2)
+    withExtendedLifetime((first, next)) {}
+  }
+
+  /// Made from a counter, on the main actor.
+  final class Middle {
+    let count: Int
+    init(_ count: Int) { self.count = count }
+  }
+
+  /// Off the main actor, what was made from something that was made from an instance goes with a reset of that
+  /// instance, even if all three are held.
+  @MainActor @Test(.silent) func elsewhereWhatWasMadeInStepsGoesWithAReset() async {
+    context.register(Counter.self, lifetime: .weak) { Counter() }.implements(Middle.self) { Middle($0.count) }
+    context.registrations(of: Middle.self)[0].implements(View.self) { View($0.count) }
+    let held = (context.link(Counter.self), context.link(Middle.self), context.link(View.self))
+    let (context, view) = (context, held.2)
+    #expect(await elsewhere { context.link(View.self) } === view)
+    context.reset()
+    #expect(await elsewhere { context.link(View.self) } == nil)
+    withExtendedLifetime(held) {}
   }
 
   /// What was made from the previous instance is not given any more, even while both are alive.

@@ -283,6 +283,20 @@ import UDI
     #expect(storages.alive == 0)
   }
 
+  /// Any two are different, but there are only eight hashes.
+  struct Bucket: Hashable, Sendable {
+    let number: Int
+    func hash(into hasher: inout Hasher) { hasher.combine(number % 8) }
+  }
+
+  @Test func setsOfArgumentsWithEqualHashesAreForgottenToo() {
+    let (storages, other) = (Census(), UDIContext(tag: "other"))
+    let lifetime = UDILifetime("counted", storage: .custom { Counted(storages, other) { false } })
+    context.register((any Alpha).self, lifetime: lifetime) { (_, bucket: Bucket) in Made("\(bucket.number)") }
+    for number in 0..<2_000 { _ = context.link((any Alpha).self, with: Bucket(number: number)) }
+    #expect(storages.everBorn == 2_000 && storages.alive < 200)
+  }
+
   /// The storage is found empty, but has something by the time that this is noted.
   @Test func aSetOfArgumentsThatIsAskedForMeanwhileStays() {
     let storages = Locked<[Scripted]>([])

@@ -1,9 +1,10 @@
 /// A module that is installed in a context, or is being installed.
 ///
 /// `install` uses this to recognise a module that is installed already. A class instance is recognised by identity,
-/// through a weak reference. A value that is `Sendable` and `Hashable` is stored and compared. Any other value is
-/// recognised only if its type has no stored properties. Values are compared, and objects are released, only while no
-/// lock is held. Modules that are not `Sendable` are installed and compared only on the main actor.
+/// through a weak reference. A value whose type has no stored properties is recognised by its type. Any other value is
+/// recognised only if it is `Sendable` and `Hashable`; it is then stored and compared. Values are compared, and objects
+/// are released, only while no lock is held. Modules that are not `Sendable` are installed and compared only on the main
+/// actor.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier
@@ -24,10 +25,12 @@ final class InstalledModule: @unchecked Sendable {
     // reference is enough; a value has to be held.
     if Swift.type(of: module as Any) is AnyClass {
       (instance, value, isAnyOfType) = (module as AnyObject, nil, false)
+    } else if MemoryLayout<Module>.size == 0 {
+      // This is checked before `Hashable`, because it holds for both forms of `install`, so both recognise what the
+      // other one has installed. An enum with several cases has a size.
+      (instance, value, isAnyOfType) = (nil, nil, true)
     } else if isSendable, let hashable = module as? any Hashable {
       (instance, value, isAnyOfType) = (nil, AnyHashable(hashable), false)
-    } else if MemoryLayout<Module>.size == 0 {
-      (instance, value, isAnyOfType) = (nil, nil, true)
     } else {
       return nil
     }

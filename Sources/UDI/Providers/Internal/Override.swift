@@ -15,8 +15,12 @@ package final class Override: Sendable {
     _ fileID: StaticString, _ line: UInt
   ) {
     self.context = context
-    let provider = Factory(
-      type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, giving: value)
+    let site = CallSite(fileID, line)
+    // Lookups use the value without a cast, so it must really be of the type.
+    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
+      BindRequest.check(form, type, site)
+    }
+    let provider = Factory(type, name, .unique, nil, site, isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
     context.change { node, _ in
       guard node.treeLocked.state == .open else { return }

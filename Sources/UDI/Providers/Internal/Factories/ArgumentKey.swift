@@ -58,8 +58,22 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
+    // A factory gets the same from an optional as from what it wraps, whether it takes an optional or not, so both are
+    // the same argument. `isOptional` is checked first, because it is fast, and the cast is not.
+    if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any OptionalArgument)?.wrappedValue {
+      return comparable(wrapped)
+    }
     // An `AnyHashable` is unwrapped, because only the type of its content counts.
-    if type(of: argument) == AnyHashable.self, let box = argument as? AnyHashable { return box.base as? any Hashable }
+    if type(of: argument) == AnyHashable.self, let box = argument as? AnyHashable { return comparable(box.base) }
     return argument as? any Hashable
   }
+}
+
+private protocol OptionalArgument {
+  /// What the optional wraps; nil if it is nil.
+  var wrappedValue: Any? { get }
+}
+
+extension Optional: OptionalArgument {
+  fileprivate var wrappedValue: Any? { map { $0 as Any } }
 }

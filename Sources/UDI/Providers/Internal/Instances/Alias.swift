@@ -123,12 +123,15 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   override func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
-    if let isWeak = super.keepsWeakly(object, &garbage) { return isWeak }
-    guard let entry = unsafe derived?.entry, let present = entry.instance else { return nil }
-    garbage.add(entry)
+    if let isWeak = showsWeakly(object, &garbage) { return isWeak }
+    guard let derived = unsafe derived, let present = derived.entry.instance else { return nil }
+    garbage.add(derived.entry)
     Schedule.reached(.loadedToLook)
-    garbage.add(present.object, of: entry)
-    return present.object === object ? true : nil
+    garbage.add(present.object, of: derived.entry)
+    guard present.object === object, let origin = derived.origin else { return nil }
+    garbage.add(origin, of: target)
+    // Something else might hold the conversion and its origin, although the target no longer keeps the origin.
+    return target.keepsWeakly(origin, &garbage) == nil ? nil : true
   }
 
   /// Keeps the conversion of an instance. Call this under the tree lock.
@@ -137,7 +140,9 @@ final class Alias: Provider, @unchecked Sendable {
   private func keep(_ converted: Instance, of original: Instance, isWeak: Bool, _ garbage: inout Garbage) {
     guard !isWeak || !converted.isBox else { return }
     let entry = InstanceEntry(converted, self, isWeak: isWeak, origin: Unretained(original.object).address)
-    if !isWeak || converted.object === original.object {
+    // The target can be an alias, too. If slots do not refer to its conversion, they must not refer to the same object
+    // here either.
+    if !isWeak || converted.object === original.object && target.showsWeakly(original.object, &garbage) != nil {
       if let shown { garbage.add(shown) }
       show(entry)
     } else {

@@ -54,14 +54,17 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
 struct InstanceCaches {
   /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]
-  /// As soon as `caches` has this many entries, adding a cache starts a sweep, which discards empty caches.
+  /// How many caches there are. Many different arguments can have the same hash, so this is not the number of hashes.
+  private var count = 0
+  /// As soon as there are this many caches, adding another one starts a sweep, which discards empty caches.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
 
   mutating func add(_ cache: InstanceCache, _ garbage: inout Garbage) {
-    if caches.count >= nextSweep, cache.custom == nil { sweep(&garbage) }
+    if count >= nextSweep, cache.custom == nil { sweep(&garbage) }
     caches[cache.digest, default: []].append(cache)
+    count += 1
   }
 
   /// Discards the caches that keep no instance and are making none.
@@ -73,18 +76,19 @@ struct InstanceCaches {
         garbage.add(cache)
       }
       caches[digest] = used.isEmpty ? nil : used
+      count -= candidates.count - used.count
     }
     planSweep()
   }
 
-  private mutating func planSweep() { nextSweep = max(32, caches.count * 2) }
+  private mutating func planSweep() { nextSweep = max(32, count * 2) }
 
   /// Begins a sweep of caches with users' storages. The sweep discards the caches whose storages are empty.
   ///
   /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.
   mutating func beginSweep() -> [InstanceCache] {
-    guard caches.count >= nextSweep else { return [] }
+    guard count >= nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
     // No other sweep begins before this one has ended.
@@ -99,6 +103,7 @@ struct InstanceCaches {
       cache.discard()
       let others = caches[cache.digest]?.filter { $0 !== cache } ?? []
       caches[cache.digest] = others.isEmpty ? nil : others
+      count -= 1
       garbage.add(cache)
     }
     planSweep()

@@ -138,7 +138,10 @@ class Provider: Entry, @unchecked Sendable {
   /// arguments. Call this under the tree lock.
   ///
   /// - Returns: Nil if the provider does not keep the object, or no longer keeps it.
-  func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
+  func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? { showsWeakly(object, &garbage) }
+
+  /// Does the same as `keepsWeakly`, but only for the object that slots refer to.
+  final func showsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
     Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
