@@ -145,6 +145,33 @@ import UDITesting
     #expect(value == nil)
   }
 
+  @Test("Closing the context ends its overrides, which let go of their values, even if the context is still held")
+  func closing() async throws {
+    let context = UDIContext(tag: "context")
+    weak var value: Basket?
+    weak var other: Basket?
+    do {
+      let stands = [Basket(owner: 1), Basket(owner: 2)]
+      value = stands[0]
+      other = stands[1]
+      try await withOverride(of: (any Cart).self, with: stands[0], in: context) {
+        try await withOverride(of: (any Cart).self, with: stands[1], in: context) {
+          #expect(context.link((any Cart).self)?.owner == 2)
+          try await context.close()
+          #expect(context.link((any Cart).self) == nil)
+          #expect(context.explain((any Cart).self).cause == .contextClosed(path: ["context"]))
+          #expect(context.snapshot().contexts[0].overrides.isEmpty)
+        }
+        #expect(context.link((any Cart).self) == nil)
+      }
+    }
+    #expect(context.snapshot().contexts[0].overrides.isEmpty)
+    #expect(value == nil && other == nil)
+    withOverride(of: (any Cart).self, with: Basket(owner: 3)) {
+      #expect(AppContext.link((any Cart).self)?.owner == 3, "others are not affected")
+    }
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() async throws {
     final class Label { var text = "a" }

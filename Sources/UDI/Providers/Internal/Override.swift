@@ -28,7 +28,7 @@ package final class Override: Sendable {
     }
   }
 
-  /// Ends the override.
+  /// Ends the override, unless it has ended together with its context.
   package func end() {
     context.change { node, garbage in
       guard substitute.node != nil else { return }
@@ -60,6 +60,17 @@ extension Node {
   /// The override in force for the given key; nil if there is none. Call this under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? treeLocked.extras?.overrides.last { $0.keyID == key } : nil
+  }
+
+  /// Ends all overrides of the context, because the context is ending. Call this under the tree lock.
+  func endOverrides(in extras: NodeExtras, _ garbage: inout Garbage) {
+    let ending = extras.overrides
+    extras.overrides = []
+    unsafe Tree.overrideCount -= ending.count
+    for substitute in ending {
+      substitute.node = nil
+      garbage.add(substitute)
+    }
   }
 
   /// The serial number of the context's binding or provider under the given key; a new number if it has neither. Call
