@@ -172,6 +172,28 @@ import UDITesting
     }
   }
 
+  @Test("In a closed context, nothing is overridden, which is reported; in an inert one it is not")
+  func closedContext() async throws {
+    let context = UDIContext(tag: "context")
+    try await context.close()
+    let line = overridingLine
+    let found = misuseOfOverriding(in: context)
+    #expect(found.map(\.kind) == [.contextClosed] && found.map(\.line) == [line])
+    #expect(found.first?.message.contains("withOverride did nothing for UDITestingTests.Cart") == true)
+    #expect(misuseOfOverriding(in: .makeInert()).isEmpty)
+  }
+
+  private let overridingLine = #line + 5
+
+  /// Overrides something in a context that cannot be changed, and collects the reports.
+  private func misuseOfOverriding(in context: UDIContext) -> [UDIMisuse] {
+    misuse {
+      withOverride(of: (any Cart).self, with: Basket(owner: 2), in: context) {
+        #expect(context.link((any Cart).self) == nil)
+      }
+    }
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() async throws {
     final class Label { var text = "a" }

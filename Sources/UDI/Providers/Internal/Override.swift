@@ -7,7 +7,8 @@ package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
 
-  /// Begins the override, which lasts until `end()` is called.
+  /// Begins the override, which lasts until `end()` is called or the context is closed. If the context is closed
+  /// already, this is reported, and nothing is overridden.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
@@ -18,8 +19,8 @@ package final class Override: Sendable {
     let provider = Factory(
       type, name, .unique, nil, CallSite(fileID, line), isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
-    context.change { node, _ in
-      guard node.treeLocked.state == .open else { return }
+    context.change { node, garbage in
+      guard node.treeLocked.state == .open else { return node.refuse(substitute, "withOverride", &garbage) }
       substitute.node = node
       substitute.serial = node.ownSerial(substitute.key)
       node.treeLocked.ensureExtras().overrides.append(substitute)
