@@ -17,6 +17,9 @@ public import UDI
 /// it is not attached. All lookups in the context find the override, so tests that run in parallel need separate
 /// `AppContext`s.
 ///
+/// If the context is closed meanwhile, the override ends with it. In a context that is closed already, nothing is
+/// overridden, which is reported as a misuse.
+///
 /// A property that keeps its dependency is not affected by the override. If it looked the dependency up before the
 /// override, it keeps that dependency during the override. If its first lookup is during the override, it keeps the
 /// override's value afterwards.

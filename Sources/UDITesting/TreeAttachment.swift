@@ -27,13 +27,16 @@ package final class TreeAttachment: Sendable {
   }
 
   /// Runs a test. When the test records its first issue, or throws, attaches the text of the tree at that moment.
+  ///
+  /// Known issues and warnings do not count, because they do not make the test fail. If they did, a later issue would
+  /// come without its tree.
   static func attaching(
     _ context: UDIContext, to test: Test, _ testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     if isActive { return try await function() }
     let tree = TreeAttachment(context, test.sourceLocation)
     let watching: IssueHandlingTrait = .compactMapIssues { issue in
-      tree.attachOnce()
+      if issue.isFailure { tree.attachOnce() }
       return issue
     }
     try await $isActive.withValue(true) {

@@ -42,4 +42,14 @@ import UDITesting
     await expectEverythingIsMade(in: AppContext)
     #expect(Set(made.all) == ["unique", "graph", "main", "async", "weak"])
   }
+
+  @Test("In a closed context nothing is made, which fails the test")
+  func closedContext() async throws {
+    let context = UDIContext(tag: "context")
+    context.register((any Clock).self) { StoppedClock() }
+    try await context.close()
+    let found = try await issues { await expectEverythingIsMade(in: context) }
+    #expect(found.count == 1 && found.first?.text.contains("\"context\"") == true)
+    #expect(found.first?.text.contains("closed") == true)
+  }
 }

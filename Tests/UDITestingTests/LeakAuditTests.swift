@@ -83,6 +83,17 @@ struct LeakAuditTests {
     withExtendedLifetime(outside) {}
   }
 
+  @Test("The context in which an object was only bound is known to be alive, watched or not", .ownAppContext)
+  func contextOfBinding() {
+    let (clock, basket, other) = (TickingClock(), Basket(), UDIContext(tag: "other"))
+    let found = leaks {
+      AppContext.bind(clock, as: (any Clock).self)
+      other.bind(basket, as: (any Cart).self)
+    }
+    #expect(found.map { $0.registrations.map(\.isContextAlive) } == [[true], [true]])
+    withExtendedLifetime((clock, basket, other)) {}
+  }
+
   @Test("Not found: what dies with its context, what a task holds a moment longer, and what others bind meanwhile")
   func noLeaks() async {
     let other = UDIContext(tag: "other")

@@ -166,6 +166,55 @@ private final class Dog: Animal, @unchecked Sendable {
     withOverride(of: type, with: Dog()) { #expect(AppContext.link(Dog.self)?.legs == 4) }
   }
 
+  @Test("Closing the context ends its overrides, which let go of their values, even if the context is still held")
+  func closing() async throws {
+    let context = UDIContext(tag: "context")
+    weak var value: Basket?
+    weak var other: Basket?
+    do {
+      let stands = [Basket(owner: 1), Basket(owner: 2)]
+      value = stands[0]
+      other = stands[1]
+      try await withOverride(of: (any Cart).self, with: stands[0], in: context) {
+        try await withOverride(of: (any Cart).self, with: stands[1], in: context) {
+          #expect(context.link((any Cart).self)?.owner == 2)
+          try await context.close()
+          #expect(context.link((any Cart).self) == nil)
+          #expect(context.explain((any Cart).self).cause == .contextClosed(path: ["context"]))
+          #expect(context.snapshot().contexts[0].overrides.isEmpty)
+        }
+        #expect(context.link((any Cart).self) == nil)
+      }
+    }
+    #expect(context.snapshot().contexts[0].overrides.isEmpty)
+    #expect(value == nil && other == nil)
+    withOverride(of: (any Cart).self, with: Basket(owner: 3)) {
+      #expect(AppContext.link((any Cart).self)?.owner == 3, "others are not affected")
+    }
+  }
+
+  @Test("In a closed context, nothing is overridden, which is reported; in an inert one it is not")
+  func closedContext() async throws {
+    let context = UDIContext(tag: "context")
+    try await context.close()
+    let line = overridingLine
+    let found = misuseOfOverriding(in: context)
+    #expect(found.map(\.kind) == [.contextClosed] && found.map(\.line) == [line])
+    #expect(found.first?.message.contains("withOverride did nothing for UDITestingTests.Cart") == true)
+    #expect(misuseOfOverriding(in: .makeInert()).isEmpty)
+  }
+
+  private let overridingLine = #line + 5
+
+  /// Overrides something in a context that cannot be changed, and collects the reports.
+  private func misuseOfOverriding(in context: UDIContext) -> [UDIMisuse] {
+    misuse {
+      withOverride(of: (any Cart).self, with: Basket(owner: 2), in: context) {
+        #expect(context.link((any Cart).self) == nil)
+      }
+    }
+  }
+
   @Test("On the main actor also what is not Sendable")
   @MainActor func mainActor() async throws {
     final class Label { var text = "a" }

@@ -27,6 +27,17 @@ struct TreeAttachmentTests {
     #expect(found.first?.contains("Page") == true && found.first?.contains("UDITestingTests.Clock") == true)
   }
 
+  @Test("Known issues and warnings do not count")
+  func harmless() async throws {
+    let found = try await attachments(.ownAppContext as OwnAppContextTrait) {
+      withKnownIssue { _ = Issue.record("known") }
+      Issue.record("warning", severity: .warning)
+      try AppContext.makeChild(tag: "Page")
+      Issue.record("real")
+    }
+    #expect(found.count == 1 && found.first?.contains("Page") == true)
+  }
+
   @Test("So does one that throws, and with the audit")
   func throwing() async throws {
     struct Failure: Error {}

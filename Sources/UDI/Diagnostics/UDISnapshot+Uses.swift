@@ -117,8 +117,8 @@ struct UseSightings {
     var known: [ObjectIdentifier: Int] = [:]
     // A removed dependency is listed only if the dependent has not looked up a new one under the same key since.
     var live: Set<[UInt64]> = []
-    var gone: [[UInt64]: Use] = [:]
-    for record in records {
+    var gone: [[UInt64]: (use: Use, position: Int)] = [:]
+    for (position, record) in records.enumerated() {
       guard let dependent = DependentSighting(of: record, &garbage) else { continue }
       let entry = record.entry
       if let entry { garbage.add(entry) }
@@ -135,15 +135,19 @@ struct UseSightings {
         dependent: number, type: record.type, name: record.name, entry: place, path: entry?.node?.fullPath)
       let wanted = [UInt64(number), record.keyID]
       if use.path == nil {
-        gone[wanted] = use
+        gone[wanted] = (use, position)
       } else {
         live.insert(wanted)
         uses.append(use)
       }
     }
-    uses += gone.filter { !live.contains($0.key) }.map(\.value).sorted {
-      ($0.dependent, $0.type.text) < ($1.dependent, $1.type.text)
+    // Names that are not equal can have the same description, so the order of the lookups decides in the end. Without
+    // it, snapshots of a tree that has not changed could differ.
+    let missing = gone.filter { !live.contains($0.key) }.map(\.value).sorted {
+      ($0.use.dependent, $0.use.type.text, $0.use.name ?? "", $0.position)
+        < ($1.use.dependent, $1.use.type.text, $1.use.name ?? "", $1.position)
     }
+    uses += missing.map(\.use)
   }
 }
 

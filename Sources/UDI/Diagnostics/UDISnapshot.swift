@@ -27,8 +27,9 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     /// The overrides with which tests replace what the context has, the earliest first. If there are several for a key,
     /// the last one is in force.
     public let overrides: [Override]
-    /// The bindings that have been removed from the context without an `unbind`, in the order in which they were
-    /// removed. Empty while ``UDIRecording`` is off.
+    /// The bindings that ``UDIRecording`` has recorded as removed from the context, in the order in which they were
+    /// removed. Not recorded are bindings of live objects that a call has removed, such as `unbind`, or attaching the
+    /// object elsewhere. Empty while recording is off.
     public let removedBindings: [RemovedBinding]
     /// The bindings of the context, in the order in which they were made.
     public let bindings: [Binding]

@@ -16,8 +16,7 @@
 /// rules come first.
 public struct UDIRules<Target>: Sendable {
   private let context: UDIContext
-  /// `.anywhere` if the compiler knew that `Target` is `Sendable`; otherwise `.mainActor`. A rule for an
-  /// `any P & Sendable` must not be given an `any P`.
+  /// `.anywhere` if the compiler knew that `Target` is `Sendable`; otherwise `.mainActor`.
   private let reach: Reach
 
   fileprivate init(_ context: UDIContext, _ reach: Reach) {
@@ -26,7 +25,10 @@ public struct UDIRules<Target>: Sendable {
   }
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    let rule = Rule(reach: reach, isOnMainActor: isOnMainActor) { object, context in
+    // If the target is a class, the cast below decides: each object that passes it is `Sendable` if the class is. A cast
+    // to a protocol says nothing about that, because an `any P` passes a cast to `any P & Sendable`.
+    let isForSendable = reach == .anywhere && !(Target.self is AnyClass)
+    let rule = Rule(isForSendable: isForSendable, isOnMainActor: isOnMainActor) { object, context in
       // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.
       guard let target = object as? Target else { return false }
       return apply(target, context)
@@ -175,8 +177,9 @@ extension UDIContext {
   @discardableResult
   public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
-  /// Applies rules to an object that is not `Sendable`, on the main actor. In all other respects, this form does the
-  /// same as the one for `Sendable` objects.
+  /// Applies rules to an object that the compiler does not know to be `Sendable`, on the main actor. Rules for a
+  /// protocol that is `Sendable` are skipped. In all other respects, this form does the same as the one for `Sendable`
+  /// objects.
   ///
   /// The rules can give the object dependencies that belong to the main actor, so the object must stay there.
   ///
@@ -197,7 +200,7 @@ extension UDIContext {
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in
-      (isOnMainActor || !rule.isOnMainActor) && (reach == .anywhere || rule.reach == .mainActor)
+      (isOnMainActor || !rule.isOnMainActor) && (reach == .anywhere || !rule.isForSendable)
         && rule.apply(object, self)
     }
   }
@@ -205,8 +208,9 @@ extension UDIContext {
 
 /// A type-erased rule.
 struct Rule {
-  /// `.anywhere` if the compiler knew that the target is `Sendable`; otherwise `.mainActor`.
-  let reach: Reach
+  /// Whether the rule may be given only objects that the compiler knows to be `Sendable`. This is so if the target is a
+  /// protocol that is `Sendable`: a rule for an `any P & Sendable` must not be given an `any P`.
+  let isForSendable: Bool
   /// Whether `apply` may run only on the main actor.
   let isOnMainActor: Bool
   /// Applies the rule if the object is of the rule's type. Returns whether a property was filled or a block was called.

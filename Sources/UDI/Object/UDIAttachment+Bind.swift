@@ -26,7 +26,10 @@ extension UDIAttachment {
       // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
       // look.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
-      target.withNode { $0.bind(binding, moving: !isMulti, &garbage) }
+      target.withNode { node in
+        if BindingAudit.isOn { node.remember(target) }
+        node.bind(binding, moving: !isMulti, &garbage)
+      }
       garbage.add(target)
       if isMulti { letEndWithOwnContext(binding, &garbage) }
     }

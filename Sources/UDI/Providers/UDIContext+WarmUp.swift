@@ -20,7 +20,7 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
-    try rejectIfClosed()
+    if let failure = failureIfClosed() { throw UDIWarmUpError(failures: [failure]) }
     await runAllSetUps()
     try Self.end(with: await failuresToMake { $0.sharing == .strong })
   }
@@ -28,8 +28,9 @@ extension UDIContext {
   /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
   /// keep the instance. Providers that take arguments are left out.
   ///
-  /// - Returns: The failures.
+  /// - Returns: The failures. If this context is closed, that is the only one.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
+    if let failure = failureIfClosed() { return [failure] }
     await runAllSetUps()
     return await failuresToMake { _ in true }
   }
@@ -118,12 +119,12 @@ extension UDIContext {
     change { node, _ in [self] + BreadthFirst(node).dropFirst().compactMap(\.node.context) }
   }
 
-  private func rejectIfClosed() throws {
+  /// The failure that says that this context is closed, or is being closed; nil if it is open.
+  private func failureIfClosed() -> UDIWarmUpError.Failure? {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
-    guard let path else { return }
+    guard let path else { return nil }
     let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
-    throw UDIWarmUpError(
-      failures: [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)])
+    return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)
   }
 
   /// Runs the set-up blocks of this context and of the contexts below it, including those that the blocks make.

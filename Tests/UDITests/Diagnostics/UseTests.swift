@@ -170,6 +170,22 @@ struct UseTests {
     withExtendedLifetime((second, screen)) {}
   }
 
+  @Test("What is gone is listed in the same order each time")
+  func orderOfWhatIsGone() {
+    let (plain, member) = (Plain(), Member().attached(to: shop))
+    for number in (0..<8).reversed() {
+      root.bind(plain, as: (any Service).self, named: UDIName(number))
+      _ = member.linkInLine((any Service).self, named: UDIName(number))
+      root.unbind((any Service).self, named: UDIName(number))
+    }
+    #expect(root.snapshot().uses.count == 8)
+    for _ in 0..<50 {
+      let names = root.snapshot().uses.compactMap(\.name)
+      #expect(names == names.sorted())
+    }
+    withExtendedLifetime(member) {}
+  }
+
   @Test("A factory runs for several contexts: everything counts that is still there")
   func severalContexts() throws {
     root.register((any Alpha).self) { Made(parts: [$0.link((any Service).self)!]) }

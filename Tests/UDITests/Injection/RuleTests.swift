@@ -20,6 +20,19 @@ private protocol Printing: AnyObject {
   var title = ""
 }
 
+private protocol Page: AnyObject {}
+
+@MainActor private final class Home: Page {
+  var service: (any Service)?
+  var title = ""
+}
+
+private protocol Titled: AnyObject, Sendable {}
+
+@MainActor private class Sheet {}
+
+@MainActor private final class LongSheet: Sheet, Titled {}
+
 @Suite struct RuleTests {
   let context = UDIContext(tag: "context")
   let service = Plain("service")
@@ -78,6 +91,19 @@ private protocol Printing: AnyObject {
     #expect(elsewhere == 0 && window.local == nil)
     #expect(context.inject(into: window) == 2)
     #expect(window.local === counter && window.title == "context")
+  }
+
+  @MainActor @Test func rulesForASendableClassApplyToWhatIsNotKnownToBeSendable() {
+    context.rules(for: Home.self).inject(\.service).inject { @MainActor home, _ in home.title = "home" }
+    let home = Home()
+    let page: any Page = home
+    #expect(context.inject(into: page) == 2)
+    #expect(home.service === service && home.title == "home")
+    context.rules(for: Sheet.self).inject { @MainActor _, _ in }
+    context.rules(for: (any Titled).self).inject { @MainActor _, _ in }
+    let sheet = LongSheet()
+    #expect(context.inject(into: sheet) == 2)
+    #expect(context.inject(into: sheet as AnyObject) == 1, "a protocol leaves no trace of whether it is Sendable")
   }
 
   @MainActor @Test func rulesArePassedBetweenTasks() async {

@@ -7,7 +7,8 @@ package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
 
-  /// Begins the override, which lasts until `end()` is called.
+  /// Begins the override, which lasts until `end()` is called or the context is closed. If the context is closed
+  /// already, this is reported, and nothing is overridden.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
@@ -22,8 +23,8 @@ package final class Override: Sendable {
     }
     let provider = Factory(type, name, .unique, nil, site, isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
-    context.change { node, _ in
-      guard node.treeLocked.state == .open else { return }
+    context.change { node, garbage in
+      guard node.treeLocked.state == .open else { return node.refuse(substitute, "withOverride", &garbage) }
       substitute.node = node
       substitute.serial = node.ownSerial(substitute.key)
       node.treeLocked.ensureExtras().overrides.append(substitute)
@@ -32,7 +33,7 @@ package final class Override: Sendable {
     }
   }
 
-  /// Ends the override.
+  /// Ends the override, unless it has ended together with its context.
   package func end() {
     context.change { node, garbage in
       guard substitute.node != nil else { return }
@@ -64,6 +65,17 @@ extension Node {
   /// The override in force for the given key; nil if there is none. Call this under the tree lock.
   func override(_ key: UInt64) -> Substitute? {
     hasOverrides ? treeLocked.extras?.overrides.last { $0.keyID == key } : nil
+  }
+
+  /// Ends all overrides of the context, because the context is ending. Call this under the tree lock.
+  func endOverrides(in extras: NodeExtras, _ garbage: inout Garbage) {
+    let ending = extras.overrides
+    extras.overrides = []
+    unsafe Tree.overrideCount -= ending.count
+    for substitute in ending {
+      substitute.node = nil
+      garbage.add(substitute)
+    }
   }
 
   /// The serial number of the context's binding or provider under the given key; a new number if it has neither. Call

@@ -76,8 +76,8 @@ extension Node {
     if let extras = treeLocked.extras { drop(extras, &garbage) }
   }
 
-  /// Clears the references to this node that its extras have, and withdraws the bindings in other contexts that end
-  /// with this one.
+  /// Clears the references to this node that its extras have, withdraws the bindings in other contexts that end with
+  /// this one, and ends the overrides.
   private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
     if let setUp = extras.setUp {
       setUp.node = nil
@@ -86,7 +86,7 @@ extension Node {
     extras.setUp = nil
     if treeLocked.isWatched { endWatching() }
     if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
-    if hasOverrides { for substitute in extras.overrides { substitute.node = nil } }
+    if hasOverrides { endOverrides(in: extras, &garbage) }
   }
 
   /// Hands children over to the outermost teardown on this thread, which releases them.
