@@ -143,14 +143,25 @@ extension UDIRegistration {
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, Self.checking(convert, type))
+    var replacesItsSource = false
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias, &garbage) == nil else { return [] }
       guard node.treeLocked.state == .open else {
         node.refuse(alias, "implements", &garbage)
         return []
       }
+      replacesItsSource = alias.sources.contains { $0.keyID == alias.keyID }
+      if replacesItsSource { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
+    }
+    if replacesItsSource {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `implements` was to serve \(alias.key) from the provider of \(provider.key), \
+        which itself serves the instances of the provider of \(alias.key). That provider would be replaced, so nothing \
+        would be left to serve. Serve another type, or use another name.
+        """)
     }
     for storage in storages { storage.reset() }
   }

@@ -26,6 +26,9 @@ final class Alias: Provider, @unchecked Sendable {
     super.init(type, name, target.lifetime, nil, site, reach, isolation, wanted: target.wanted)
   }
 
+  /// The provider that the instances come from, and the aliases by way of which they come, the nearest first.
+  var sources: some Sequence<Provider> { sequence(first: target) { ($0 as? Alias)?.target } }
+
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // The target's instance belongs to the main actor: on other threads, nothing may even hold a reference to it.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
