@@ -45,20 +45,26 @@ final class Alias: Provider, @unchecked Sendable {
       }
       throw passOn(error)
     }
-    return try original.map { try serve($0, arguments) }
+    let isShared = !isFresh && sharing != .unique
+    return try original.map { try serve($0, arguments, for: isShared ? nil : context) }
   }
 
   /// Returns an instance of the target, converted to this alias's type.
   ///
-  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`.
-  func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
+  /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
+  ///   contexts share the instance.
+  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`; `ProviderFailure.cycle` if the
+  ///   conversion needs itself.
+  func serve(_ instance: Instance, _ arguments: Arguments?, for context: UDIContext?) throws -> Instance {
     if let present = converted(from: instance) { return present }
     // The isolation is checked only now, because an earlier conversion may be handed out anywhere.
     if !conversion.isHere {
       PerThread.resolution.read { $0.noteActorMiss() }
       throw ProviderFailure.isolatedElsewhere(conversion)
     }
-    let converted = try PerThread.resolution.object.converting(through: self, arguments) { convert(instance) }
+    let converted = try PerThread.resolution.object.converting(through: self, arguments, for: context) {
+      convert(instance)
+    }
     guard let converted else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)
