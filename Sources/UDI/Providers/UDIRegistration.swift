@@ -83,7 +83,8 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -106,7 +107,8 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -190,8 +192,9 @@ extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances. The compiler checks the conversion: `implements((any Reader).self) {
   /// $0 }`.
   ///
-  /// If the context owns an instance, it also owns its conversion. If an instance is kept weakly, its conversion is
-  /// reused as long as the instance exists and something holds the conversion.
+  /// If the context owns an instance that was made without arguments, it also owns its conversion. If such an instance
+  /// is kept weakly, its conversion is reused as long as the instance exists and something holds the conversion. An
+  /// instance that was made with arguments, or that a ``UDIStorage`` keeps, is converted at each link.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -201,8 +204,9 @@ extension UDIRegistration where Dependency: Sendable {
   ///   - convert: Converts an instance to the other type; usually just `$0`. It may belong to an actor:
   ///     `{ @MainActor in Label($0) }`.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and the provider and `convert` do not belong to different
-  ///   actors. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, its instances do not come from a provider that would be
+  ///   replaced, and the provider and `convert` do not belong to different actors. A live instance can be bound under
+  ///   the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -234,7 +238,8 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   ///   - convert: Converts an instance to the other type; called on the main actor.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @MainActor
   @discardableResult
   public func implements<Other: Sendable>(
@@ -255,7 +260,8 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   ///   - convert: Converts an instance to the other type, usually just `$0`; called on the main actor.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @preconcurrency @MainActor
   @discardableResult
   public func implements<Other>(
