@@ -3,8 +3,8 @@
 /// `install` uses this to recognise a module that is installed already. A class instance is recognised by identity,
 /// through a weak reference. A value whose type has no stored properties is recognised by its type. Any other value is
 /// recognised only if it is `Sendable` and `Hashable`; it is then stored and compared. Values are compared, and objects
-/// are released, only while no lock is held. Modules that are not `Sendable` are installed and compared only on the main
-/// actor.
+/// are released, only while no lock is held. Modules that are not `Sendable` are installed and compared only on the
+/// main actor.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier

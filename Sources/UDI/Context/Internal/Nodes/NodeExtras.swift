@@ -39,8 +39,8 @@ final class NodeExtras {
     }
   }
 
-  /// The index, in `installations`, of the module that this thread is installing; nil if there is none, or if the thread
-  /// is running a set-up block meanwhile.
+  /// The index, in `installations`, of the module that this thread is installing; nil if there is none, or if the
+  /// thread is running a set-up block meanwhile.
   var installation: Int? { innermost.flatMap { installations[$0].isSetUp ? nil : $0 } }
 
   /// The index, in `installations`, of what this thread began last.
