@@ -29,8 +29,10 @@ public struct UDILifetime: Sendable {
     case strong
     /// Each instance is kept for as long as something else holds it.
     case weak
-    /// Your own storage decides how instances are kept. The closure is called once for each provider and set of
-    /// arguments, to make a storage.
+    /// Your own storage decides how instances are kept. The closure makes the storage for one provider and one set of
+    /// arguments. At any time, the provider uses one storage for each set of arguments. The closure can be called again
+    /// for the same set: if several threads need the storage at once, each might make one, of which only one is used;
+    /// and a storage that was found empty may be let go of, and made anew when the dependency is linked again.
     case custom(@Sendable () -> any UDIStorage)
   }
 
@@ -139,8 +141,9 @@ extension UDILifetime: CustomStringConvertible {
 /// ```
 ///
 /// The library calls a storage on any thread, while it holds none of its own locks. Whatever the storage returns, the
-/// library never makes two instances at once, and never uses an instance that was stored before a reset or by another
-/// provider.
+/// library does not make two instances at once, and never uses an instance that was stored before a reset or by another
+/// provider. After a reset, however, a new instance can be made while the factory still makes one that was begun before
+/// the reset. The storage does not keep that one.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///

@@ -48,8 +48,8 @@ extension UDIObject {
   }
 
   /// Makes a new instance of a dependency, whatever its lifetime, for immediate use: `linkInLine((any Editor).self,
-  /// fresh: true)`. The provider does not keep the new instance, and does not drop the one that it keeps. Bindings are
-  /// ignored.
+  /// fresh: true)`. The provider does not keep the new instance, and does not drop the one that it keeps. If the lookup
+  /// ends at a binding, the provider in the same context makes the instance.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -69,7 +69,8 @@ extension UDIObject {
   }
 
   /// Makes a new instance of a dependency whose factory takes arguments, for immediate use. The provider does not keep
-  /// the new instance, and does not drop any that it keeps. Bindings are ignored.
+  /// the new instance, and does not drop any that it keeps. If the lookup ends at a binding, the provider in the same
+  /// context makes the instance.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

@@ -83,7 +83,8 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -106,7 +107,8 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
@@ -143,14 +145,25 @@ extension UDIRegistration {
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, Self.checking(convert, type))
+    var replacesItsSource = false
     let storages = Tree.change { garbage -> [DroppedStorage] in
       guard let node = provider.node, node.leftBySetUp(alias, &garbage) == nil else { return [] }
       guard node.treeLocked.state == .open else {
         node.refuse(alias, "implements", &garbage)
         return []
       }
+      replacesItsSource = alias.sources.contains { $0.keyID == alias.keyID }
+      if replacesItsSource { return [] }
       provider.aliases.append(alias)
       return node.register(alias, &garbage)
+    }
+    if replacesItsSource {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `implements` was to serve \(alias.key) from the provider of \(provider.key), \
+        which itself serves the instances of the provider of \(alias.key). That provider would be replaced, so nothing \
+        would be left to serve. Serve another type, or use another name.
+        """)
     }
     for storage in storages { storage.reset() }
   }
@@ -179,8 +192,9 @@ extension UDIRegistration where Dependency: Sendable {
   /// Serves another type from the same instances. The compiler checks the conversion: `implements((any Reader).self) {
   /// $0 }`.
   ///
-  /// If the context owns an instance, it also owns its conversion. If an instance is kept weakly, its conversion is
-  /// reused as long as the instance exists and something holds the conversion.
+  /// If the context owns an instance that was made without arguments, it also owns its conversion. If such an instance
+  /// is kept weakly, its conversion is reused as long as the instance exists and something holds the conversion. An
+  /// instance that was made with arguments, or that a ``UDIStorage`` keeps, is converted at each link.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -190,8 +204,9 @@ extension UDIRegistration where Dependency: Sendable {
   ///   - convert: Converts an instance to the other type; usually just `$0`. It may belong to an actor:
   ///     `{ @MainActor in Label($0) }`.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and the provider and `convert` do not belong to different
-  ///   actors. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, its instances do not come from a provider that would be
+  ///   replaced, and the provider and `convert` do not belong to different actors. A live instance can be bound under
+  ///   the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
@@ -223,7 +238,8 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   ///   - convert: Converts an instance to the other type; called on the main actor.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @MainActor
   @discardableResult
   public func implements<Other: Sendable>(
@@ -244,7 +260,8 @@ extension UDIRegistration {
   ///   - line: The caller's line, for diagnosis.
   ///   - convert: Converts an instance to the other type, usually just `$0`; called on the main actor.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
+  ///   be replaced. A live instance can be bound under the other type instead.
   @preconcurrency @MainActor
   @discardableResult
   public func implements<Other>(

@@ -148,6 +148,43 @@ import UDI
     #expect(census.alive == 0 && census.everBorn == 5)
   }
 
+  @Test(arguments: [UDILifetime.context, .weak, UDILifetime("own")])
+  func argumentsAreLetGoOfWithAReset(_ lifetime: UDILifetime) {
+    context.register((any Alpha).self, lifetime: lifetime) { (_, _: UDIContext) in Made() }
+    weak var argument: UDIContext?
+    do {
+      let other = UDIContext(tag: "argument")
+      argument = other
+      let made = context.link((any Alpha).self, with: other)
+      #expect(made != nil && made === context.link((any Alpha).self, with: other))
+    }
+    context.reset()
+    #expect(argument == nil)
+    let other = UDIContext(tag: "argument")
+    let made = context.link((any Alpha).self, with: other)
+    #expect(made != nil && made === context.link((any Alpha).self, with: other))
+  }
+
+  @Test func argumentsAreLetGoOfAfterAFailure() {
+    let runs = Tally()
+    context.register((any Alpha).self, lifetime: .context) { (_, _: UDIContext) in
+      runs.add()
+      if runs.count == 1 { throw OutOfOrder() }
+      return runs.count == 2 ? nil : Made()
+    }
+    weak var argument: UDIContext?
+    do {
+      let other = UDIContext(tag: "argument")
+      argument = other
+      #expect(throws: OutOfOrder.self) { try context.require((any Alpha).self, with: other) }
+      #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: other) }
+    }
+    #expect(argument == nil)
+    let other = UDIContext(tag: "argument")
+    let made = context.link((any Alpha).self, with: other)
+    #expect(made != nil && made === context.link((any Alpha).self, with: other) && runs.count == 3)
+  }
+
   @Test func otherArgumentsAreAMissThatSaysWhichWereWanted() {
     let line = #line + 1
     context.register((any Alpha).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }

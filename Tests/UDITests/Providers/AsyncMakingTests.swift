@@ -274,6 +274,19 @@ import Testing
     #expect(isAtRest())
   }
 
+  @Test func aCreationThatFailsLetsGoOfItsArguments() async {
+    context.register((any Service).self, lifetime: .context) { (_, _: UDIContext) async throws -> Plain? in
+      await Task.yield(); throw OutOfOrder()
+    }
+    weak var argument: UDIContext?
+    do {
+      let other = UDIContext(tag: "argument")
+      argument = other
+      await #expect(throws: OutOfOrder.self) { try await context.obtain((any Service).self, with: other) }
+    }
+    while argument != nil { await Task.yield() }
+  }
+
   @Test(arguments: [false, true]) func anAbandonedCreationThatNeedsItsSuccessor(_ isBegunByAnother: Bool) async throws {
     let (begun, release, done, runs) = (Latch(), Latch(), Latch(), Locked(0))
     context.register((any Alpha).self, lifetime: .context) { context in

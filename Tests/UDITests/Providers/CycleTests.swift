@@ -42,6 +42,19 @@ import UDI
     #expect(reported.map(\.kind) == [.notMade])
   }
 
+  @Test(arguments: [(UDILifetime.unique, false), (UDILifetime.context, true)])
+  func aConversionForAnotherContextIsNoCycle(_ lifetime: UDILifetime, isFresh: Bool) throws {
+    let child = try context.makeChild(tag: "child")
+    context.register(Made.self, lifetime: lifetime) { context in Made(parts: [context]) }
+      .implements((any Alpha).self) { made in
+        let context = made.parts.first as? UDIContext
+        return Made(context?.tag ?? "", parts: [context?.parent?.link((any Alpha).self, fresh: isFresh)])
+      }
+    let (made, misuse) = MisuseLog.during { child.link((any Alpha).self, fresh: isFresh) as? Made }
+    #expect(made?.label == "child" && misuse.isEmpty)
+    #expect((made?.parts.first as? Made)?.label == "context")
+  }
+
   static let lifetimes = [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own")]
 
   @Test(arguments: lifetimes) func requireThrowsThePath(_ lifetime: UDILifetime) {

@@ -509,6 +509,21 @@ import UDI
     #expect(context.registrations(of: Plain.self).count == 1)
   }
 
+  /// It would replace the provider that its instances come from.
+  @Test func nothingServesTheTypeThatItsInstancesComeFrom() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = UDIContext(tag: "x")
+      context.register(Made.self) { Made() }.implements((any Alpha).self)
+      context.registrations(of: (any Alpha).self)[0].implements(Made.self) { _ in Made() }
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("That provider would be replaced, so nothing would be left to serve."))
+    // Under another name, there is nothing to replace.
+    context.register(Made.self) { Made("own") }.implements((any Alpha).self)
+    context.registrations(of: (any Alpha).self)[0].implements(Made.self, named: "n") { _ in Made("other") }
+    #expect(context.link(Made.self)?.label == "own" && context.link(Made.self, named: "n")?.label == "other")
+  }
+
   @Test func whatTheFactoryLackedIsReported() {
     context.register((any Alpha).self) { context in Made(parts: [try context.require((any Beta).self)]) }
     let (linked, misuse) = MisuseLog.during { context.link((any Alpha).self) }

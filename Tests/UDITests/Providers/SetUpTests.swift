@@ -354,6 +354,16 @@ import UDI
     #expect(context.link((any Alpha).self) === made && context.link((any Beta).self) === made)
   }
 
+  /// By hand, the two types were registered the other way round.
+  @Test func aTypeThatStaysIsNotServedFromItself() {
+    let context = UDIContext(tag: "context") { context in
+      context.register((any Alpha).self) { Made("real") }.implements(Made.self) { _ in Made("converted") }
+    }
+    context.register(Made.self) { Made("fake") }.implements((any Alpha).self)
+    #expect(context.link(Made.self)?.label == "fake")
+    #expect((context.link((any Alpha).self) as? Made)?.label == "fake")
+  }
+
   /// A binding cannot serve another type.
   @Test func nothingIsServedFromABindingThatStays() {
     let context = UDIContext(tag: "context") { context in

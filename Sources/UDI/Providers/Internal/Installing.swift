@@ -3,8 +3,8 @@
 /// `install` uses this to recognise a module that is installed already. A class instance is recognised by identity,
 /// through a weak reference. A value whose type has no stored properties is recognised by its type. Any other value is
 /// recognised only if it is `Sendable` and `Hashable`; it is then stored and compared. Values are compared, and objects
-/// are released, only while no lock is held. Modules that are not `Sendable` are installed and compared only on the main
-/// actor.
+/// are released, only while no lock is held. Modules that are not `Sendable` are installed and compared only on the
+/// main actor.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: `creation` is guarded by the tree lock. `value` is held only if the module is `Sendable`.
   let type: ObjectIdentifier
@@ -54,9 +54,16 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module, and two default lifetimes: the one that the context had when the thread's
-/// outermost `install` began, and the one that is now in force for the module.
-typealias Installation = (thread: Resolution, standard: UDILifetime?, lifetime: UDILifetime?)
+/// A thread that is installing a module or, during that, is running a set-up block.
+struct Installation {
+  let thread: Resolution
+  /// The default lifetime that the context had when the thread's outermost `install` began.
+  let standard: UDILifetime?
+  /// The default lifetime that is now in force for the module.
+  var lifetime: UDILifetime?
+  /// Whether this is a set-up block, for which the context's own default lifetime is in force.
+  let isSetUp: Bool
+}
 
 extension UDIContext {
   /// Calls the module's `register`, unless the same module is installed already.
@@ -140,9 +147,8 @@ extension Node {
   /// Records that a thread begins to install a module.
   fileprivate func beginInstalling(_ thread: Resolution) {
     let extras = treeLocked.ensureExtras()
-    let outermost = extras.installations.first { $0.thread === thread }
-    let standard = outermost.map { $0.standard } ?? extras.defaultLifetime
-    extras.installations.append((thread, standard: standard, lifetime: standard))
+    let standard = extras.installation.map { extras.installations[$0].standard } ?? extras.defaultLifetime
+    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard, isSetUp: false))
   }
 
   /// Removes the record that `beginInstalling` has added.

@@ -263,11 +263,13 @@ extension UDIContext {
       let begun = setUp.begin(isOnMainActor: MainActorCheck.isOnMainActor, resolution)
       node.updateIndex(of: setUp)
       guard let (block, creation) = begun else { return nil }
+      node.treeLocked.extras?.beginSetUp()
       return {
         resolution.read { $0.looking(block.comesFromLook) { block.body(self) } }
         self.change { node, garbage in
           garbage.add(setUp)
           garbage.add(creation)
+          node.treeLocked.extras?.endSetUp()
           let haveAllRun = setUp.end(creation)
           node.updateIndex(of: setUp)
           if haveAllRun { node.treeLocked.extras?.setUp = nil }

@@ -26,6 +26,9 @@ final class Alias: Provider, @unchecked Sendable {
     super.init(type, name, target.lifetime, nil, site, reach, isolation, wanted: target.wanted)
   }
 
+  /// The provider that the instances come from, and the aliases by way of which they come, the nearest first.
+  var sources: some Sequence<Provider> { sequence(first: target) { ($0 as? Alias)?.target } }
+
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // The target's instance belongs to the main actor: on other threads, nothing may even hold a reference to it.
     if target.reach == .mainActor, !MainActorCheck.isOnMainActor {
@@ -42,20 +45,26 @@ final class Alias: Provider, @unchecked Sendable {
       }
       throw passOn(error)
     }
-    return try original.map { try serve($0, arguments) }
+    let isShared = !isFresh && sharing != .unique
+    return try original.map { try serve($0, arguments, for: isShared ? nil : context) }
   }
 
   /// Returns an instance of the target, converted to this alias's type.
   ///
-  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`.
-  func serve(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
+  /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
+  ///   contexts share the instance.
+  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.notConvertible`; `ProviderFailure.cycle` if the
+  ///   conversion needs itself.
+  func serve(_ instance: Instance, _ arguments: Arguments?, for context: UDIContext?) throws -> Instance {
     if let present = converted(from: instance) { return present }
     // The isolation is checked only now, because an earlier conversion may be handed out anywhere.
     if !conversion.isHere {
       PerThread.resolution.read { $0.noteActorMiss() }
       throw ProviderFailure.isolatedElsewhere(conversion)
     }
-    let converted = try PerThread.resolution.object.converting(through: self, arguments) { convert(instance) }
+    let converted = try PerThread.resolution.object.converting(through: self, arguments, for: context) {
+      convert(instance)
+    }
     guard let converted else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)

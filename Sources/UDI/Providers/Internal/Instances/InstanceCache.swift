@@ -36,6 +36,12 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   /// Takes the cache out of use. Call this under the tree lock.
   func discard() { isDiscarded = true }
 
+  func discardIfUnused(_ garbage: inout Garbage) {
+    // A user's storage may be asked whether it is empty only while no lock is held, so these caches wait for a sweep.
+    guard custom == nil, !isDiscarded, !isInUse(&garbage) else { return }
+    provider.caches.discard(self, &garbage)
+  }
+
   /// Whether no instance is being made or stored. Call this under the tree lock.
   var isAtRest: Bool { creation == nil && asyncCreation == nil && custom?.storing == nil }
 
@@ -99,13 +105,27 @@ struct InstanceCaches {
 
   /// Discards the given caches, whose storages were empty, except those that have been used since.
   mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
-    for cache in empty where cache.isAtRest && cache.custom?.isIdle == true {
+    for cache in empty where cache.isAtRest && cache.custom?.isIdle == true { discard(cache, &garbage) }
+    planSweep()
+  }
+
+  /// Discards a cache. A thread that is about to use it then looks for another one.
+  mutating func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
+    cache.discard()
+    let others = caches[cache.digest]?.filter { $0 !== cache } ?? []
+    caches[cache.digest] = others.isEmpty ? nil : others
+    count -= 1
+    garbage.add(cache)
+  }
+
+  /// Discards all caches.
+  mutating func discardAll(_ garbage: inout Garbage) {
+    for cache in all {
       cache.discard()
-      let others = caches[cache.digest]?.filter { $0 !== cache } ?? []
-      caches[cache.digest] = others.isEmpty ? nil : others
-      count -= 1
       garbage.add(cache)
     }
+    caches = [:]
+    count = 0
     planSweep()
   }
 

@@ -19,6 +19,9 @@ protocol InstanceKeeper: AsyncKeeper {
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
   /// Drops the instance. Call this under the tree lock.
   func forgetKept(_ garbage: inout Garbage)
+  /// Lets the provider discard this keeper if it keeps no instance and none is being made. Call this under the tree
+  /// lock, when a creation has failed.
+  func discardIfUnused(_ garbage: inout Garbage)
 }
 
 /// The next step of a thread that wants an instance.
@@ -80,6 +83,8 @@ extension InstanceKeeper {
     guard case .made(let instance) = outcome else {
       return Tree.change { garbage in
         endNow(creation, outcome)
+        // Otherwise the provider would hold the arguments, although it keeps nothing for them.
+        discardIfUnused(&garbage)
         provider.leaveIfEnding(&garbage)
       }
     }
@@ -141,4 +146,7 @@ extension Provider: InstanceKeeper {
   }
 
   func forgetKept(_ garbage: inout Garbage) { if hasMade { forget(shown, &garbage) } }
+
+  /// Does nothing, because the provider itself is not discarded.
+  func discardIfUnused(_ garbage: inout Garbage) {}
 }

@@ -54,8 +54,11 @@ extension Provider {
   final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
     _ = dropKept(&garbage)
     guard hasCaches else { return [] }
-    // The caches themselves stay, because another thread might be about to use one.
-    return Array(caches.all).compactMap { $0.dropKept(&garbage) }
+    let all = Array(caches.all)
+    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
+    // has been reset, it makes other threads wait.
+    if sharing != .custom { caches.discardAll(&garbage) }
+    return all.compactMap { $0.dropKept(&garbage) }
   }
 
   /// The user's storages. Call this under the tree lock.

@@ -190,6 +190,7 @@ extension InstanceKeeper {
         garbage.add(creation)
         asyncCreation = nil
       }
+      if instance == nil { discardIfUnused(&garbage) }
       provider.leaveIfEnding(&garbage)
     }
     return isWanted

@@ -62,7 +62,7 @@ final class Resolution {
   /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
   /// The conversions that are running, the innermost last. They have no frames, because they are given no context.
-  @exclusivity(unchecked) private var conversions: [(alias: Alias, arguments: Arguments?)] = []
+  @exclusivity(unchecked) private var conversions: [(alias: Alias, arguments: Arguments?, context: UDIContext?)] = []
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
@@ -331,19 +331,22 @@ extension Resolution {
 extension Resolution {
   /// Runs a conversion, which might look something up.
   ///
+  /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
+  ///   contexts share the instance.
   /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already.
   func converting<Result>(
-    through alias: Alias, _ arguments: Arguments?, _ convert: () -> Result
+    through alias: Alias, _ arguments: Arguments?, for context: UDIContext?, _ convert: () -> Result
   ) throws -> Result {
     // Comparing arguments calls user code, which might begin or end other conversions, so this is a copy.
     let running = unsafe conversions
-    if let first = running.firstIndex(where: { $0.alias === alias && areSame($0.arguments, arguments, for: alias) }) {
-      throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key])
+    let first = running.firstIndex {
+      $0.alias === alias && $0.context === context && areSame($0.arguments, arguments, for: alias)
     }
+    if let first { throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key]) }
     if running.count >= Self.deepestNesting {
       throw ProviderFailure.cycle(running.suffix(10).map(\.alias.key) + [alias.key])
     }
-    unsafe conversions.append((alias, arguments))
+    unsafe conversions.append((alias, arguments, context))
     defer { unsafe conversions.removeLast() }
     return convert()
   }

@@ -45,7 +45,8 @@ final class Unmade: @unchecked Sendable {
     let outer = resolution.actor
     resolution.actor = actor ?? outer
     defer { resolution.actor = outer }
-    return try aliases.reduce(instance.value) { try $1.serve($0, arguments?.arguments) }
+    let asker = provider.sharing == .unique ? context : nil
+    return try aliases.reduce(instance.value) { try $1.serve($0, arguments?.arguments, for: asker) }
   }
 
   /// Whether the provider keeps the instance, so that a synchronous lookup finds it afterwards.
