@@ -44,8 +44,8 @@ extension BindingAudit {
   /// - Parameters:
   ///   - loaded: Gets what has to be loaded to find them.
   ///   - isAlive: Whether a subject is alive.
-  /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree, including
-  ///   ignored ones; and all that are alive.
+  /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree,
+  ///   including ignored ones; and all that are alive.
   private func outliving(
     _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
   ) -> (reported: [Subject], all: [Subject], living: [Subject]) {
