@@ -204,6 +204,15 @@ final class Database: Store {}
     withExtendedLifetime((clock, other, database)) {}
   }
 
+  @MainActor @Test func theWayIsThatOfALookupOnTheMainActorWhereverThePageIsServed() async throws {
+    root.register((any Store).self) { @MainActor in Database() }
+    let served = page
+    let response = await Task.detached { served.response(to: "?way.json&type=UDIInspectorTests.Store") }.value
+    let body = Data(try #require(response).body)
+    let way = try #require(JSONSerialization.jsonObject(with: body) as? [String: Any])
+    #expect(way["summary"] as? String == root.explain((any Store).self).summary)
+  }
+
   @Test func whatNobodyRegisteredHasNoWay() throws {
     #expect(try json("?way.json&type=Nothing").isEmpty)
     #expect(try json("?way.json&type=UDIInspectorTests.Clock&path=/gone").isEmpty)

@@ -43,6 +43,17 @@ import UDITesting
     #expect(Set(made.all) == ["unique", "graph", "main", "async", "weak"])
   }
 
+  @Test("What `implements` can never serve fails the test, unless it takes arguments; what it can serve passes")
+  func otherTypes() async throws {
+    AppContext.register(Basket.self) { Basket() }.implements((any Clock).self).implements((any Cart).self)
+    AppContext.register(Basket.self, named: "with an owner") { (_, owner: Int) in Basket(owner: owner) }
+      .implements((any Clock).self, named: "with an owner")
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1)
+    #expect(found.first?.text.hasPrefix("UDITestingTests.Clock in \"App\": ") == true)
+    try await AppContext.warmUp()
+  }
+
   @Test("In a closed context nothing is made, which fails the test")
   func closedContext() async throws {
     let context = UDIContext(tag: "context")

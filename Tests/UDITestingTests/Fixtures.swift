@@ -67,6 +67,19 @@ final class Shelf: UDIStorage {
   func reset() { kept.withLock { $0 = nil } }
 }
 
+/// Runs an operation while the main actor is busy, so that nothing can be released there. Do not call this on the main
+/// actor.
+func whileMainActorIsBusy(_ operation: () throws -> Void) rethrows {
+  let (busy, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  DispatchQueue.main.async {
+    busy.signal()
+    done.wait()
+  }
+  busy.wait()
+  defer { done.signal() }
+  try operation()
+}
+
 /// Runs an operation that fails its test, and takes the issues that it records out of the log. With `withKnownIssue` they would stay there, and
 /// a reader of the log could not tell them from issues of this project.
 ///

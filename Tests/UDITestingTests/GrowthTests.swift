@@ -37,6 +37,22 @@ struct GrowthTests {
     withExtendedLifetime(kept) {}
   }
 
+  @Test("Counting keeps nothing alive, however busy the main actor is", .ownAppContext)
+  func busyMainActor() {
+    var screen: Guest?
+    whileMainActorIsBusy {
+      expectNoGrowth { screen = Guest().attached(to: AppContext) }
+    }
+    #expect(screen != nil)
+    // There are so many that the audit also removes the dead ones meanwhile.
+    whileMainActorIsBusy {
+      expectNoGrowth {
+        for _ in 0..<100 { screen = Guest().attached(to: AppContext) }
+      }
+    }
+    #expect(screen != nil)
+  }
+
   @Test("Tasks that are ending may hold something a moment longer")
   func tasks() async throws {
     await expectNoGrowth {

@@ -94,6 +94,21 @@ struct LeakAuditTests {
     withExtendedLifetime((clock, basket, other)) {}
   }
 
+  @Test("The audit itself keeps nothing alive, however busy the main actor is", .ownAppContext)
+  func busyMainActor() {
+    var bound: Basket? = Basket().attached(to: AppContext)
+    weak var owned: TickingClock?
+    AppContext.register((any Clock).self, lifetime: .context) { TickingClock() }
+    owned = AppContext.link((any Clock).self) as? TickingClock
+    whileMainActorIsBusy {
+      expectNoLeaks {}
+      #expect(bound != nil && owned != nil)
+      bound = nil
+      AppContext.unregister((any Clock).self)
+      #expect(AppContext.link((any Cart).self) == nil && owned == nil)
+    }
+  }
+
   @Test("Not found: what dies with its context, what a task holds a moment longer, and what others bind meanwhile")
   func noLeaks() async {
     let other = UDIContext(tag: "other")

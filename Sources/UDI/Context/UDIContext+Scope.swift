@@ -84,22 +84,22 @@ extension UDIContext {
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
     if let scope = try? makeScope(tag: tag, search: search) { return scope }
     while true {
-      if isClosing { return makeClosedScope(tag: tag) }
+      if let scope = makeScopeIfClosing(tag: tag, "withScope") { return scope }
       let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
       if let scope = try? makeScope(tag: "\(tag) #\(number)", search: search) { return scope }
     }
   }
 
-  /// Whether this context is being closed or is closed. If it is, reports that no scope can be added.
-  private var isClosing: Bool {
-    change { node, garbage in
-      node.reportClosed("withScope", "a scope", CallSite("", 0), &garbage)
+  /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
+  /// parent instead. That scope is already closed, so that nothing can be registered or found in it.
+  ///
+  /// - Returns: The closed scope; nil if this context is open.
+  func makeScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
+    let isClosing = change { node, garbage in
+      node.reportClosed(verb, "a scope", CallSite("", 0), &garbage)
       return node.treeLocked.state.isEnding
     }
-  }
-
-  /// Makes a scope that is already closed, so that nothing can be registered or found in it.
-  private func makeClosedScope(tag: String) -> UDIContext {
+    guard isClosing else { return nil }
     let scope = UDIContext(tag: tag)
     scope.change { node, _ in
       node.treeLocked.isScope = true

@@ -1,8 +1,9 @@
 extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
-  /// Unlike ``explain(_:named:search:)``, this method does not run set-up blocks. Like any lookup, it may withdraw
-  /// bindings whose objects have been released.
+  /// Unlike ``explain(_:named:search:)``, this method does not run set-up blocks. Wherever it is called, it explains a
+  /// lookup on the main actor. Like any lookup, it may withdraw bindings whose objects have been released. If several
+  /// keys have these texts, the first one counts, in the order of the contexts and of the registrations.
   ///
   /// - Parameters:
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
@@ -13,23 +14,28 @@ extension UDIContext {
   /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
     let keys = change { node, _ in
-      var keys: [ObjectIdentifier: KeyIdentity] = [:]
-      func add(_ entry: Entry) { keys[ObjectIdentifier(entry.key)] = entry.key }
+      var keys: [KeyIdentity] = []
+      var known: Set<ObjectIdentifier> = []
+      func add(_ key: KeyIdentity) { if known.insert(ObjectIdentifier(key)).inserted { keys.append(key) } }
       for (node, _) in BreadthFirst(node.root) {
-        node.treeLocked.bindings.forEachEntry { add($0.binding) }
-        node.treeLocked.providers.forEach { add($0.provider) }
-        node.treeLocked.extras?.overrides.forEach(add)
+        var entries: [Entry] = []
+        node.treeLocked.bindings.forEachEntry { entries.append($0.binding) }
+        node.treeLocked.providers.forEach { entries.append($0.provider) }
+        node.treeLocked.extras?.overrides.forEach { entries.append($0) }
+        for entry in entries.sorted(by: { $0.serial < $1.serial }) { add(entry.key) }
         // The key of a type without a name is the type's identity.
         for record in UDIRecording.allRecords(in: node) where record.name == nil {
-          keys[ObjectIdentifier(record.type)] = record.type
+          add(record.type)
         }
       }
-      return keys.values
+      return keys
     }
     // The description of a name is user code, so it must not run under the lock.
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
     var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
     defer { survey.release() }
-    return survey.explanation(survey.cause(key.type.firstType, .mainActor, []))
+    // The program that asks might run on any thread, for example a server's. The lookup itself would be the main
+    // actor's.
+    return survey.explanation(survey.cause(key.type.firstType, .mainActor, [], isForMainActor: true))
   }
 }

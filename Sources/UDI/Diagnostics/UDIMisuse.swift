@@ -35,7 +35,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   /// A description of the misuse, and advice.
   public let message: String
   /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty for `setUp`,
-  /// `install`, `inject` and `withScope`, which do not know where they are called.
+  /// `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called.
   public let fileID: String
   /// The line of the call, counted from 1.
   public let line: Int

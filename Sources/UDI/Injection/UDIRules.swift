@@ -25,8 +25,8 @@ public struct UDIRules<Target>: Sendable {
   }
 
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    // If the target is a class, the cast below decides: each object that passes it is `Sendable` if the class is. A cast
-    // to a protocol says nothing about that, because an `any P` passes a cast to `any P & Sendable`.
+    // If the target is a class, the cast below decides: each object that passes it is `Sendable` if the class is. A
+    // cast to a protocol says nothing about that, because an `any P` passes a cast to `any P & Sendable`.
     let isForSendable = reach == .anywhere && !(Target.self is AnyClass)
     let rule = Rule(isForSendable: isForSendable, isOnMainActor: isOnMainActor) { object, context in
       // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.

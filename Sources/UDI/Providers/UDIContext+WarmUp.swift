@@ -22,11 +22,12 @@ extension UDIContext {
   public func warmUp() async throws {
     if let failure = failureIfClosed() { throw UDIWarmUpError(failures: [failure]) }
     await runAllSetUps()
-    try Self.end(with: await failuresToMake { $0.sharing == .strong })
+    try Self.end(with: await failuresToMake { $0.sharing == .strong && !($0 is Alias) })
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
-  /// keep the instance. Providers that take arguments are left out.
+  /// keep the instance, and under each type that `implements` serves it as: only then it is known whether it can be
+  /// converted. Providers that take arguments are left out.
   ///
   /// - Returns: The failures. If this context is closed, that is the only one.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
@@ -150,14 +151,14 @@ extension UDIContext {
   /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
   /// belong to an actor, because the rest cannot wait for that actor.
   ///
-  /// Providers that take arguments are left out, and so are aliases, because they make nothing themselves.
+  /// Providers that take arguments are left out. Aliases count as providers, although they make nothing themselves.
   private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIWarmUpError.Failure] {
     var (asynchronous, isolated, others): ([Obtaining], [Obtaining], [Obtaining]) = ([], [], [])
     for context in allContexts() {
       context.change { node, _ in
         node.treeLocked.providers.forEach { element in
           let provider = element.provider
-          guard isIncluded(provider), provider.wanted == nil, !(provider is Alias) else { return }
+          guard isIncluded(provider), provider.wanted == nil else { return }
           let dependency = Obtaining(
             context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach, search: .local,
             arguments: nil)

@@ -26,6 +26,9 @@
     /// outside looked into the copies' contexts, their answers would depend on this order. Each copy therefore has its
     /// own scope.
     ///
+    /// If the surrounding context is closed or is being closed, the views get a closed scope that has no parent, which
+    /// is reported as a misuse.
+    ///
     /// - Parameters:
     ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. After that, the tag never
     ///     changes. If the view moves to a context that already has a child with the scope's tag, the scope stays where
@@ -71,6 +74,9 @@
           setUp(made)
           return made
         }
+        // Below a closed context, no tag helps. The closed scope is not kept, so that the view gets a scope of its own
+        // if it moves to a context that is open.
+        if let closed = parent.makeScopeIfClosing(tag: tag, "contextScope") { return closed }
         number += 1
       }
     }

@@ -68,7 +68,7 @@ extension Page {
         isRemoved: given.removed === true, isAlive: given.alive === true, end: text(given.end), needs: [], neededBy: [],
       }
       const group = {
-        live: 'binding', dead: 'binding', kept: 'provider', provider: 'provider', override: `override ${given.site}`,
+        live: 'binding', dead: 'binding', kept: 'provider', provider: 'provider', override: `override ${entry.site}`,
         object: `object ${context.entries.filter(one => one.type === entry.type).length}`,
       }[entry.isRemoved ? 'removed' : given.kind] ?? `removed ${entry.site} ${entry.end}`
       entry.id = `${context.id} ${group} ${encodeURIComponent(spell(entry.type, entry.name))}`

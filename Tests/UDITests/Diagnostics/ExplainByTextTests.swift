@@ -3,6 +3,12 @@ import UDI
 
 private enum Side { case left }
 
+/// A name that cannot be told from others of its kind by its description.
+private struct Twin: Hashable, Sendable, CustomStringConvertible {
+  let number: Int
+  var description: String { "twin" }
+}
+
 /// Explanations for programs that know a key only by its texts.
 @Suite @MainActor struct ExplainByTextTests {
   private let typeName = String(reflecting: (any Service).self)
@@ -28,6 +34,26 @@ private enum Side { case left }
     #expect(
       child.explain(typeNamed: typeName, named: quoted, search: nil)
         == child.explain((any Service).self, named: "a \"quoted\" name"))
+  }
+
+  @Test func ofNamesWithOneDescriptionTheFirstOneCounts() {
+    let context = UDIContext(tag: "context")
+    let (plain, member) = (Plain(), Member())
+    context.bind(plain, as: (any Service).self, named: UDIName(Twin(number: 0)))
+    for number in 1..<8 { context.multiBind(member, as: (any Service).self, named: UDIName(Twin(number: number))) }
+    #expect(
+      context.explain(typeNamed: typeName, named: "twin", search: nil)?.cause
+        == context.explain((any Service).self, named: UDIName(Twin(number: 0))).cause)
+  }
+
+  @Test func explainsALookupOnTheMainActor() async {
+    let context = UDIContext(tag: "context")
+    context.register((any Service).self) { @MainActor in Plain() }
+    let here = context.explain((any Service).self).summary
+    let elsewhere = await Task.detached { [typeName] in
+      context.explain(typeNamed: typeName, named: nil, search: nil)?.summary
+    }.value
+    #expect(elsewhere == here)
   }
 
   @Test func knowsOnlyWhatIsRegistered() {

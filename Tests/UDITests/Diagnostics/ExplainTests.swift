@@ -213,6 +213,14 @@ struct ExplainTests {
     #expect(error?.explanation.isAbridged == true && error?.explanation.contexts.count == 12)
   }
 
+  @Test("It is abridged only if contexts are left", arguments: [(999, false), (1000, true)])
+  func abridged(children: Int, isAbridged: Bool) throws {
+    let root = UDIContext(tag: "root")
+    for index in 0..<children { try root.makeChild(tag: "\(index)") }
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
+    #expect(error?.explanation.isAbridged == isAbridged)
+  }
+
   @Test("It is a value: comparable, codable, and holding nothing")
   func value() throws {
     weak var observed: Plain?

@@ -1,13 +1,19 @@
 /// The objects and contexts that have outlived the audited operation.
 extension BindingAudit {
+  // To describe objects, an audit needs strong references to them. To count them, it does not (`Subject.isAlive`).
+
   /// How many objects and contexts are to be reported.
-  package func countOfSurvivors() -> Int { withSurvivors { reported, _, _ in reported.count } }
+  package func countOfSurvivors() -> Int {
+    var loaded = Garbage()
+    defer { loaded.release() }
+    return outliving(&loaded) { $0.isAlive(&$1) }.reported.count
+  }
 
   /// How many of the recorded objects and contexts are alive, by class.
   package func countsOfLiving() -> [String: Int] {
     var loaded = Garbage()
     defer { loaded.release() }
-    return living(&loaded).reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
+    return living(&loaded) { $0.isAlive(&$1) }.reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
   }
 
   /// Describes the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
@@ -16,34 +22,35 @@ extension BindingAudit {
   /// - Parameter describe: Makes the result. It is given the subjects to report, and the other objects that the audit
   ///   knows, which might hold the subjects. All these objects are alive during the call.
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
-    withSurvivors { reported, all, others in
-      let objects = all.compactMap(\.object)
-      for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
-      let described = reported.map { subject in
-        var subject = subject
-        if let path = subject.contextPath {
-          subject.providers = subject.context?.registeredProviders(below: path) ?? []
-        }
-        return subject
+    var loaded = Garbage()
+    defer { loaded.release() }
+    let (reported, all, living) = outliving(&loaded) { $0.load(into: &$1) }
+    let objects = all.compactMap(\.object)
+    for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
+    let described = reported.map { subject in
+      var subject = subject
+      if let path = subject.contextPath {
+        subject.providers = subject.context?.registeredProviders(below: path) ?? []
       }
-      return describe(described, others)
+      return subject
     }
+    let reportedIDs = Set(reported.map(\.id))
+    let others = living.filter { !reportedIDs.contains($0.id) }.compactMap(\.object)
+    return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
   }
 
   /// Finds the objects and contexts to report.
   ///
-  /// - Parameter body: Called with three arrays: the subjects to report; all subjects that have outlived the operation
-  ///   and are not in the tree, including ignored ones; and the other objects that the audit knows. All these objects
-  ///   are alive during the call.
-  private func withSurvivors<Result>(
-    _ body: (_ reported: [Subject], _ all: [Subject], _ others: [AnyObject]) -> Result
-  ) -> Result {
-    // Checking whether objects are alive makes strong references to them. When these references are released, they may
-    // be the last ones.
-    var loaded = Garbage()
-    defer { loaded.release() }
+  /// - Parameters:
+  ///   - loaded: Gets what has to be loaded to find them.
+  ///   - isAlive: Whether a subject is alive.
+  /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree,
+  ///   including ignored ones; and all that are alive.
+  private func outliving(
+    _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
+  ) -> (reported: [Subject], all: [Subject], living: [Subject]) {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
-    let living = living(&loaded)
+    let living = living(&loaded, where: isAlive)
     let left = living.filter { !present.contains($0.id) }
     let ignored = left.filter { $0.isSettled || isIgnored($0) }
     let ignoredIDs = contents(of: ignored.compactMap { $0.context ?? $0.heldContext }, &loaded)
@@ -59,22 +66,16 @@ extension BindingAudit {
       guard let context = subject.context else { return true }
       return unsafe subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
-    let reportedIDs = Set(reported.map(\.id))
-    let others = living.filter { !reportedIDs.contains($0.id) }.compactMap(\.object)
-    return body(reported, left.filter { !$0.wasThereBefore }, unsafe (preparedRoot.map { [$0] } ?? []) + others)
+    return (reported, left.filter { !$0.wasThereBefore }, living)
   }
 
   /// The subjects that are alive, in order.
   ///
-  /// - Parameter loaded: Gets a strong reference to each of them.
-  private func living(_ loaded: inout Garbage) -> [Subject] {
-    let living = Tree.change { _ in
-      unsafe subjects.values.filter { subject in
-        guard let object = subject.object else { return false }
-        loaded.add(object, subject.reach)
-        return true
-      }
-    }
+  /// - Parameters:
+  ///   - loaded: Gets what has to be loaded to find them.
+  ///   - isAlive: Whether a subject is alive. Called under the tree lock.
+  private func living(_ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool) -> [Subject] {
+    let living = Tree.change { _ in unsafe subjects.values.filter { isAlive($0, &loaded) } }
     return living.sorted { $0.serial < $1.serial }
   }
 
@@ -92,7 +93,7 @@ extension BindingAudit {
               contents.insert(ObjectIdentifier(context))
               loaded.add(context)
             }
-            element.node.forEachOwned { contents.insert(ObjectIdentifier($0)) }
+            element.node.forEachOwned { object, _ in contents.insert(ObjectIdentifier(object)) }
             element.node.treeLocked.providers.forEach { storages += $0.provider.storages }
           }
         }
@@ -107,7 +108,8 @@ extension BindingAudit {
 }
 
 extension BindingAudit.Subject {
-  fileprivate var context: UDIContext? { object as? UDIContext }
+  // No other object is loaded from its weak reference, because this thread might have to release it.
+  fileprivate var context: UDIContext? { objectType == UDIContext.self ? object as? UDIContext : nil }
   /// The context that the object is attached to, if the object holds it strongly. Do not read this while holding a
   /// lock.
   fileprivate var heldContext: UDIContext? { attachment?.heldContext }
@@ -141,12 +143,12 @@ extension UDIContext {
 // MARK: - What a context owns. Under the tree lock
 
 extension Node {
-  /// Calls `body` with each instance that a provider of this node keeps strongly, except for instances in users'
-  /// storages.
-  func forEachOwned(_ body: (AnyObject) -> Void) {
+  /// Calls `body` with each instance that a provider of this node keeps strongly, and with the provider's reach. Leaves
+  /// out instances in users' storages.
+  func forEachOwned(_ body: (AnyObject, Reach) -> Void) {
     treeLocked.providers.forEach { entry in
-      if let owned = entry.provider.shown?.owned { body(owned) }
-      entry.provider.forEachOwned(body)
+      let reach = entry.provider.reach
+      entry.provider.forEachOwned { body($0, reach) }
     }
   }
 }

@@ -17,8 +17,10 @@ package final class BindingAudit: Sendable {
     /// Where the object can be released. If the object was only attached, this is not known, so the main actor is
     /// assumed.
     var reach = Reach.mainActor
-    /// The object's attachment, if it was attached.
-    weak var attachment: UDIAttachment?
+    /// The object's attachment, if it was attached and the attachment still exists.
+    fileprivate(set) weak var attachment: UDIAttachment?
+    /// Whether `attachment` has been set.
+    fileprivate(set) var wasAttached = false
     /// If the subject is a context, the tags from the root to it, at the time when it was made or last got a parent.
     /// Nil for any other object.
     package var contextPath: [String]?
@@ -32,7 +34,38 @@ package final class BindingAudit: Sendable {
     /// Whether an audit inside this one has reported or ignored the subject.
     var isSettled = false
 
-    package func isInstance(of type: Any.Type) -> Bool { object.map { UDI.isInstance(type, $0) } ?? false }
+    package func isInstance(of type: AnyClass) -> Bool { isKind(objectType, of: type) }
+
+    mutating func note(_ attachment: UDIAttachment) {
+      self.attachment = attachment
+      wasAttached = true
+    }
+
+    /// Whether the object is alive.
+    ///
+    /// A reference to an object that might not be `Sendable` has to be released on the main actor. If the main actor is
+    /// busy, the object lives until then, and an audit would find what only an audit holds. So if there is an
+    /// attachment, that is checked instead: only the object holds it, and it can be released anywhere.
+    ///
+    /// - Parameter loaded: Gets what was loaded to find out, which must not be released under the lock.
+    func isAlive(_ loaded: inout Garbage) -> Bool {
+      if reach == .mainActor, wasAttached {
+        guard let attachment else { return false }
+        loaded.add(attachment)
+        return true
+      }
+      return load(into: &loaded)
+    }
+
+    /// Keeps the object alive until the garbage is released. This reference may then be the last one.
+    ///
+    /// - Returns: Whether the object is alive.
+    func load(into loaded: inout Garbage) -> Bool {
+      guard let object else { return false }
+      Schedule.reached(.loadedToLook)
+      loaded.add(object, reach)
+      return true
+    }
   }
 
   /// A registration or attachment of an object, or the registration of a provider.
@@ -78,14 +111,14 @@ package final class BindingAudit: Sendable {
   /// The running audits. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
 
-  /// Decides whether a subject is ignored.
+  /// Decides whether a subject is ignored. The subject's object might be released meanwhile.
   let isIgnored: @Sendable (Subject) -> Bool
 
   /// Makes an audit, which the current task will run.
   ///
   /// - Parameter isIgnored: Decides whether an object or context is allowed to outlive the operation. If an object is,
   ///   so is the context that the object is attached to. If a context is, so are all contexts below it, and the objects
-  ///   that any of these contexts owns. Called while no lock is held, and while the object is alive.
+  ///   that any of these contexts owns. Called while no lock is held.
   package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
     self.isIgnored = isIgnored
     outer = Self.ofTask
@@ -179,7 +212,7 @@ extension BindingAudit {
       // From now on, `node.context` returns the context, which is necessary if an object is bound in the context next.
       node.remember(context)
       update(object, at: node, &garbage) { subject in
-        subject.attachment = attachment
+        subject.note(attachment)
         subject.add(context, node, nil, site)
       }
     }
@@ -192,7 +225,9 @@ extension BindingAudit {
   static func notePresence(of object: AnyObject, _ attachment: UDIAttachment, _ garbage: inout Garbage) {
     guard let context = attachment.context else { return }
     context.withNode { node in
-      for audit in unsafe all where audit.watches(node) && !audit.knows(object) { audit.notePresent(object, &garbage) }
+      for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
+        audit.notePresent(object, .mainActor, attachment, &garbage)
+      }
     }
     garbage.add(context)
   }
@@ -257,8 +292,18 @@ extension BindingAudit {
   }
 
   /// Records an object that was in the tree before the operation.
-  private func notePresent(_ object: AnyObject, _ garbage: inout Garbage) {
-    update(object, &garbage) { $0.wasThereBefore = true }
+  ///
+  /// - Parameters:
+  ///   - reach: Where the object can be released, as far as that is known.
+  ///   - attachment: The object's attachment, if that is known.
+  private func notePresent(
+    _ object: AnyObject, _ reach: Reach, _ attachment: UDIAttachment?, _ garbage: inout Garbage
+  ) {
+    update(object, &garbage) { subject in
+      subject.wasThereBefore = true
+      if reach == .anywhere { subject.reach = .anywhere }
+      if let attachment { subject.note(attachment) }
+    }
   }
 
   /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
@@ -266,25 +311,20 @@ extension BindingAudit {
     for element in BreadthFirst(root) {
       element.node.treeLocked.bindings.forEachEntry { entry in
         guard let object = entry.object else { return }
-        notePresent(object, &garbage)
+        notePresent(object, entry.binding.reach, nil, &garbage)
         Schedule.reached(.loadedToLook)
         garbage.add(object, of: entry.binding)
       }
-      element.node.forEachOwned { notePresent($0, &garbage) }
+      element.node.forEachOwned { notePresent($0, $1, nil, &garbage) }
     }
   }
 
   /// Removes the subjects whose objects have been released.
   private func sweep(_ garbage: inout Garbage) {
     unsafe subjects = subjects.filter { _, subject in
-      guard let object = subject.object else {
-        discard(subject, &garbage)
-        return false
-      }
-      // The reference may have become the last one to the object, so it must not be released under the lock.
-      Schedule.reached(.loadedToLook)
-      garbage.add(object, subject.reach)
-      return true
+      let isAlive = subject.isAlive(&garbage)
+      if !isAlive { discard(subject, &garbage) }
+      return isAlive
     }
     unsafe nextSweep = max(64, subjects.count * 2)
   }

@@ -16,10 +16,13 @@ extension Survey {
   /// - Parameters:
   ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
-  func cause(_ type: Any.Type, _ reach: Reach, _ arguments: [Any]) -> UDIExplanation.Cause {
+  ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
+  func cause(
+    _ type: Any.Type, _ reach: Reach, _ arguments: [Any], isForMainActor: Bool = false
+  ) -> UDIExplanation.Cause {
     if let answer {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
-      return failure(of: answer, arguments) ?? .found(.init(answer))
+      return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(.init(answer))
     }
     if isClosed { return .contextClosed(path: start) }
     for (path, sightings) in contexts {
@@ -49,7 +52,7 @@ extension Survey {
   }
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
-  private func failure(of place: Place, _ arguments: [Any]) -> UDIExplanation.Cause? {
+  private func failure(of place: Place, _ arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause? {
     guard let provider = place.sighting.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
@@ -62,7 +65,9 @@ extension Survey {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
     if provider.isAsynchronous { return .asynchronous }
-    if !provider.isolation.isHere { return .isolatedElsewhere(provider.isolation.name) }
+    let isolation = provider.isolation
+    let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
+    if !mayRun { return .isolatedElsewhere(isolation.name) }
     switch place.sighting.failure?.reason {
     case .threw(let message): return .failed(.init(place), message: message)
     case .returnedNil: return .factoryReturnedNil

@@ -113,7 +113,7 @@ struct Survey {
       levels.append(level)
       look(at: element.node)
     }
-    isAbridged = nodes.rest == 0
+    isAbridged = nodes.isCutShort
   }
 
   /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its

@@ -17,6 +17,8 @@ struct BreadthFirst: Sequence, IteratorProtocol {
   private let omitted: Node?
   /// How many more nodes may be visited, including nodes that are not returned.
   private(set) var rest: Int
+  /// Whether the sequence has ended because of the limit, although there were more nodes.
+  private(set) var isCutShort = false
 
   /// - Parameters:
   ///   - entersScopes: Whether to visit scopes below the first node. (Lookups from the first node do not.)
@@ -31,16 +33,14 @@ struct BreadthFirst: Sequence, IteratorProtocol {
 
   mutating func next() -> Element? {
     if nodes.isEmpty {
-      guard rest > 0 else { return nil }
-      rest -= 1
+      guard mayVisit() else { return nil }
       nodes.append(start)
       child = start.treeLocked.firstChild
       return (start, parent: nil)
     }
     while true {
       while let node = child {
-        guard rest > 0 else { return nil }
-        rest -= 1
+        guard mayVisit() else { return nil }
         child = node.treeLocked.nextSibling
         if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
@@ -50,5 +50,12 @@ struct BreadthFirst: Sequence, IteratorProtocol {
       guard parent < nodes.count else { return nil }
       child = nodes[parent].treeLocked.firstChild
     }
+  }
+
+  /// Counts one more node, unless there have been as many as the limit allows.
+  private mutating func mayVisit() -> Bool {
+    isCutShort = rest == 0
+    if !isCutShort { rest -= 1 }
+    return !isCutShort
   }
 }
