@@ -32,11 +32,15 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   ///   - name: Distinguishes several dependencies of this type.
   /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains. (Verbs that take a type use
   ///   the class in the variable.)
+  @inlinable
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
-    guard type == Dependency.self else {
-      fatalError("a key of \(Dependency.self) was made from \(type): name the class itself, as in `\(type).self`")
-    }
+    if type != Dependency.self { Self.refuse(type) }
     self.name = name
+  }
+
+  @usableFromInline
+  static func refuse(_ type: Dependency.Type) -> Never {
+    fatalError("a key of \(Dependency.self) was made from \(type): name the class itself, as in `\(type).self`")
   }
 
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
