@@ -84,7 +84,7 @@ extension UDIContext {
   private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
     if let scope = try? makeScope(tag: tag, search: search) { return scope }
     while true {
-      if let scope = makeScopeIfClosing(tag: tag, "withScope") { return scope }
+      if let scope = closedScopeIfClosing(tag: tag, "withScope") { return scope }
       let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
       if let scope = try? makeScope(tag: "\(tag) #\(number)", search: search) { return scope }
     }
@@ -94,7 +94,7 @@ extension UDIContext {
   /// parent instead. That scope is already closed, so that nothing can be registered or found in it.
   ///
   /// - Returns: The closed scope; nil if this context is open.
-  func makeScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
+  func closedScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
     let isClosing = change { node, garbage in
       node.reportClosed(verb, "a scope", CallSite("", 0), &garbage)
       return node.treeLocked.state.isEnding

@@ -76,8 +76,8 @@ extension UDIExplanation {
     case .contextClosed:
       "Link it before the context is closed: before `close()` is called, or before a `withScope` ends."
     case .contextGone:
-      "An object does not hold a context that owns it, or one above that: keep the context for as long as you use the "
-        + "objects that it owns."
+      "An object does not keep alive the context that owns it, or any context above that one: keep the context for as "
+        + "long as you use the objects that it owns."
     }
   }
 

@@ -10,10 +10,12 @@ import Synchronization
 ///
 /// Lookups that find something that exists already are never observed, so observers cost them nothing.
 ///
-/// The observer is called on the thread where the event happened, while no lock is held. It is called
-/// after a factory has returned and before the lookup that asked returns, after something has been closed, and before a
-/// lookup that finds nothing returns. What an observer itself looks up, makes or misses on that
-/// thread is not observed. An observer that looks something up can cause a cycle, as a factory can.
+/// The observer is called on the thread where the event happened, while no lock is held. For a new instance, it is
+/// called after the factory has returned, and before the lookup that asked for the instance returns. For something that
+/// is closed, it is called afterwards. For a miss, it is called before the lookup returns.
+///
+/// What an observer itself looks up, makes or misses on that thread is not observed. An observer that looks something up
+/// can cause a cycle, as a factory can.
 ///
 /// Events go to the task's observer if ``withObserver(_:operation:)`` has set one, and otherwise to ``process``.
 public struct UDIObserver: Sendable {

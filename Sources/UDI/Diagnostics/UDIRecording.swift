@@ -24,8 +24,8 @@ import Synchronization
 ///
 /// Records keep no object and no context alive.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. While it is off, it
-/// makes no lookup slower. While it is on, a `bind` takes a little longer. Making an instance and looking
+/// Recording is on by default in debug builds of the library, and off in release builds. While it is off,
+/// lookups are no slower. While it is on, a `bind` takes a little longer. Making an instance and looking
 /// something up take up to three times as long. A lookup takes no longer than before if no object was attached to its
 /// context, and nothing was made for that context.
 public enum UDIRecording {

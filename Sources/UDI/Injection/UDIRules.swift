@@ -194,9 +194,10 @@ extension UDIContext {
   }
 
   private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
-    withNode { $0.runPendingSetUps(self, .ancestors, for: nil) }
-    let levels = change { node, garbage -> [[Rule]] in
-      node.andAncestors.compactMap { $0.treeLocked.extras?.rules }
+    let levels = withNode { node in
+      node.afterPendingSetUps(self, .ancestors, for: nil) { _ in
+        node.andAncestors.compactMap { $0.treeLocked.extras?.rules }
+      }
     }
     let isOnMainActor = MainActorCheck.isOnMainActor
     return levels.reversed().joined().count { rule in

@@ -174,8 +174,8 @@ extension UDIAttachment {
         .contextGone,
         """
         The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: an \
-        object does not hold a context that owned it, or one above that. Keep the context as long as you use the \
-        objects that it owns.
+        object does not keep alive the context that owns it, or any context above that one. Keep the context as long \
+        as you use the objects that it owns.
         """, at: site)
       return nil
     }

@@ -33,7 +33,12 @@ extension UDIContext {
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
     if let failure = failureIfClosed() { return [failure] }
     await runAllSetUps()
-    return await failuresToMake { _ in true }
+    let notMade = await failuresToMake { !($0 is Alias) }
+    // If an alias fails for any other reason, so does its target, which is reported already.
+    let notConverted = await failuresToMake { $0 is Alias }.filter {
+      if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+    }
+    return notMade + notConverted
   }
 
   /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.

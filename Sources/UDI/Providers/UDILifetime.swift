@@ -32,7 +32,7 @@ public struct UDILifetime: Sendable {
     /// Your own storage decides how instances are kept. The closure makes the storage for one provider and one set of
     /// arguments. At any time, the provider uses one storage for each set of arguments. The closure can be called again
     /// for the same set: if several threads need the storage at once, each might make one, of which only one is used;
-    /// and a storage that was found empty may be let go of, and made anew when the dependency is linked again.
+    /// and a storage that was found empty may be discarded, and a new one made when the dependency is linked again.
     case custom(@Sendable () -> any UDIStorage)
   }
 

@@ -160,9 +160,9 @@ extension UDIRegistration {
     if replacesItsSource {
       fatalError(
         """
-        \(site.fileID):\(site.line): `implements` was to serve \(alias.key) from the provider of \(provider.key), \
-        which itself serves the instances of the provider of \(alias.key). That provider would be replaced, so nothing \
-        would be left to serve. Serve another type, or use another name.
+        \(site.fileID):\(site.line): `implements` cannot serve \(alias.key) from \(provider.key), whose instances \
+        come from the provider of \(alias.key) itself: this call would replace that provider, and nothing would be \
+        left to serve. Serve another type, or use another name.
         """)
     }
     for storage in storages { storage.reset() }

@@ -62,6 +62,8 @@
     deinit { child?.removeFromParent() }
 
     func context(_ tag: String, below parent: UDIContext, _ setUp: @MainActor (UDIContext) -> Void) -> UDIContext {
+      // A scope that was closed together with its parent is of no use if the view has moved to a context that is open.
+      if child?.isEnding == true, !parent.isEnding { child = nil }
       if let child {
         // If the view has moved to a different context, its own context moves along.
         if child.parent != parent { try? parent.addChild(child) }
@@ -76,10 +78,14 @@
         }
         // Below a closed context, no tag helps. The closed scope is not kept, so that the view gets a scope of its own
         // if it moves to a context that is open.
-        if let closed = parent.makeScopeIfClosing(tag: tag, "contextScope") { return closed }
+        if let closed = parent.closedScopeIfClosing(tag: tag, "contextScope") { return closed }
         number += 1
       }
     }
+  }
+
+  extension UDIContext {
+    fileprivate var isEnding: Bool { change { node, _ in node.treeLocked.state.isEnding } }
   }
 
   // MARK: Dependencies of a view

@@ -47,6 +47,39 @@ import Testing
     #expect(journal.all == ["made", "ended"])
   }
 
+  /// What is made although its provider was reset in the meantime is closed, if the context is closed before it is made.
+  @Test(arguments: [false, true]) func whatAResetHasDroppedIsClosed(_ takesArguments: Bool) async throws {
+    let (context, journal, begun, go) = (context, journal, Latch(), Latch())
+    if takesArguments {
+      context.register(Plain.self, lifetime: .context) { (_, _: Int) async in
+        begun.arrive()
+        await go.wait()
+        return Plain()
+      } onClose: { _ in
+        journal.add("closed")
+      }
+    } else {
+      context.register(Plain.self, lifetime: .context) {
+        begun.arrive()
+        await go.wait()
+        return Plain()
+      } onClose: { _ in
+        journal.add("closed")
+      }
+    }
+    let waiting = Task {
+      takesArguments ? try? await context.obtain(Plain.self, with: 1) : try? await context.obtain(Plain.self)
+    }
+    await begun.wait()
+    context.reset()
+    let closing = Task { try await context.close() }
+    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    go.arrive()
+    try await closing.value
+    _ = await waiting.value
+    #expect(journal.all == ["closed"])
+  }
+
   @Test(arguments: [false, true]) func aResetHidesNothingThatIsBeingMade(_ isAsynchronous: Bool) async throws {
     let (journal, begun, go, done) = (journal, Latch(), Latch(), Latch())
     let semaphore = DispatchSemaphore(value: 0)

@@ -6,7 +6,7 @@ extension BindingAudit {
   package func countOfSurvivors() -> Int {
     var loaded = Garbage()
     defer { loaded.release() }
-    return outliving(&loaded) { $0.isAlive(&$1) }.reported.count
+    return subjectsLeft(&loaded) { $0.isAlive(&$1) }.reported.count
   }
 
   /// How many of the recorded objects and contexts are alive, by class.
@@ -24,7 +24,7 @@ extension BindingAudit {
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     var loaded = Garbage()
     defer { loaded.release() }
-    let (reported, all, living) = outliving(&loaded) { $0.load(into: &$1) }
+    let (reported, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
     let objects = all.compactMap(\.object)
     for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
     let described = reported.map { subject in
@@ -46,7 +46,7 @@ extension BindingAudit {
   ///   - isAlive: Whether a subject is alive.
   /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree,
   ///   including ignored ones; and all that are alive.
-  private func outliving(
+  private func subjectsLeft(
     _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
   ) -> (reported: [Subject], all: [Subject], living: [Subject]) {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)

@@ -89,7 +89,7 @@ extension Node {
     while true {
       let known = key()
       let (result, next) = Tree.change { garbage -> (Result?, UDIContext?) in
-        if mustRunSetUps(search) {
+        if reachesPendingSetUp(search) {
           guard let keys else { return (nil, nil) }
           if let next = nextPending(context, search, for: known, keys, passedBy) { return (nil, next) }
         }
@@ -104,7 +104,14 @@ extension Node {
     }
   }
 
-  /// Whether a set-up is pending in a context that a lookup might reach. Called under the tree lock or under no lock.
+  /// Whether a set-up is pending in a context that a lookup might reach. Called under the tree lock, which is enough to
+  /// read what other threads read under the nodes' locks.
+  private func reachesPendingSetUp(_ search: UDISearch?) -> Bool {
+    shared.pendingSetUps.hasBlocks
+      || looksAbove(search) && ancestors.contains { $0.shared.pendingSetUps.contains(.own) }
+  }
+
+  /// Whether a set-up is pending in a context that a lookup might reach. Do not call this under a lock.
   func mustRunSetUps(_ search: UDISearch?) -> Bool {
     lock.lock()
     var node = self

@@ -120,14 +120,14 @@ extension Node {
     // Each key is announced by itself, and a lookup could come in between. It must not find anything in this branch
     // without seeing that set-up blocks have to run first. Their keys therefore arrive first and leave last.
     let hasSetUps = shared.pendingSetUps.hasBlocks
-    if hasSetUps, new != nil { announceKeys(to: parent, from: old, to: new, ofSetUps: true) }
-    announceKeys(to: parent, from: old, to: new, ofSetUps: false)
-    if hasSetUps, new == nil { announceKeys(to: parent, from: old, to: new, ofSetUps: true) }
+    if hasSetUps, new != nil { announceKeys(to: parent, from: old, to: new, areSetUps: true) }
+    announceKeys(to: parent, from: old, to: new, areSetUps: false)
+    if hasSetUps, new == nil { announceKeys(to: parent, from: old, to: new, areSetUps: true) }
   }
 
-  private func announceKeys(to parent: Node, from old: UInt64?, to new: UInt64?, ofSetUps: Bool) {
+  private func announceKeys(to parent: Node, from old: UInt64?, to new: UInt64?, areSetUps: Bool) {
     shared.slots.forEach { slot in
-      guard (slot.key <= SetUp.Keys.lastID) == ofSetUps else { return }
+      guard (slot.key <= SetUp.Keys.lastID) == areSetUps else { return }
       let state = slot.state
       // The entry is read only if there are watchers, because usually it is not in the processor's cache.
       let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer

@@ -33,14 +33,14 @@ struct BreadthFirst: Sequence, IteratorProtocol {
 
   mutating func next() -> Element? {
     if nodes.isEmpty {
-      guard mayVisit() else { return nil }
+      guard countVisit() else { return nil }
       nodes.append(start)
       child = start.treeLocked.firstChild
       return (start, parent: nil)
     }
     while true {
       while let node = child {
-        guard mayVisit() else { return nil }
+        guard countVisit() else { return nil }
         child = node.treeLocked.nextSibling
         if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
@@ -52,8 +52,8 @@ struct BreadthFirst: Sequence, IteratorProtocol {
     }
   }
 
-  /// Counts one more node, unless there have been as many as the limit allows.
-  private mutating func mayVisit() -> Bool {
+  /// Counts one more node. Returns false if there have been as many as the limit allows.
+  private mutating func countVisit() -> Bool {
     isCutShort = rest == 0
     if !isCutShort { rest -= 1 }
     return !isCutShort

@@ -2,7 +2,7 @@
 /// Guarded by the tree lock.
 final class NodeExtras {
   private var ownDefaultLifetime: UDILifetime?
-  /// The modules that are being installed, and the set-up blocks that run meanwhile. The last one of each thread is the
+  /// The modules that are being installed, and the set-up blocks that run then. The last one of each thread is the
   /// innermost.
   var installations: [Installation] = []
   /// The modules that are installed.

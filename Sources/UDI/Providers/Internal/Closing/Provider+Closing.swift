@@ -39,10 +39,12 @@ extension Provider {
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
-  /// factory ran. Also reports the instance, if it still has to be closed. Call this under the tree lock.
+  /// factory ran. Also reports the instance, if it still has to be closed. If the context is being closed, the instance
+  /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
     let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
+    if closer.isClosing, index != nil { return leaveIfEnding(&garbage) }
     if let index { garbage.add(closer.unclosed.remove(at: index)) }
     _ = closer.takeNumber(of: instance.object)
     // Instances in a user's storage are never in `closer.unclosed`.

@@ -58,8 +58,8 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
-    // A factory gets the same from an optional as from what it wraps, whether it takes an optional or not, so both are
-    // the same argument. `isOptional` is checked first, because it is fast, and the cast is not.
+    // An optional counts as what it wraps: a factory that takes either gets the same from both. (Only a factory that
+    // takes an `Any` could tell them apart.) `isOptional` is checked first, because it is fast, and the cast is not.
     if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any OptionalArgument)?.wrappedValue {
       return comparable(wrapped)
     }

@@ -37,7 +37,7 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   func discard() { isDiscarded = true }
 
   func discardIfUnused(_ garbage: inout Garbage) {
-    // A user's storage may be asked whether it is empty only while no lock is held, so these caches wait for a sweep.
+    // A user's storage may be asked whether it is empty only while no lock is held, so its cache stays until a sweep.
     guard custom == nil, !isDiscarded, !isInUse(&garbage) else { return }
     provider.caches.discard(self, &garbage)
   }

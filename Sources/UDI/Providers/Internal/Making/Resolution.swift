@@ -25,7 +25,7 @@ final class Resolution {
   /// Whether the thread is the process's first one.
   let isOfFirstThread = isFirstThread
 
-  /// The addresses of the thread's stack; nil before `isTooDeep` first asks for them.
+  /// The addresses of the thread's stack; nil before `isStackLow` first asks for them.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
   /// The actor to which `obtain` has moved, while a factory of that actor runs on this thread. Used only by this
@@ -147,6 +147,8 @@ extension Resolution {
   /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
+  /// How many conversions may run inside one another, however little stack is left.
+  private static var fewConversions: Int { 16 }
   /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
@@ -207,7 +209,11 @@ extension Resolution {
   /// Whether too many factories run inside one another, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
     guard unsafe frames.isDeep else { return false }
-    if unsafe frames.count >= Self.frameLimit { return true }
+    return unsafe frames.count >= Self.frameLimit || isStackLow()
+  }
+
+  /// Whether too little stack is left for one more factory or conversion.
+  private func isStackLow() -> Bool {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
@@ -333,7 +339,7 @@ extension Resolution {
   ///
   /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
   ///   contexts share the instance.
-  /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already.
+  /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already, or if too many are.
   func converting<Result>(
     through alias: Alias, _ arguments: Arguments?, for context: UDIContext?, _ convert: () -> Result
   ) throws -> Result {
@@ -343,7 +349,8 @@ extension Resolution {
       $0.alias === alias && $0.context === context && areSame($0.arguments, arguments, for: alias)
     }
     if let first { throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key]) }
-    if running.count >= Self.deepestNesting {
+    let isDeep = running.count >= Self.fewConversions
+    if isDeep, running.count >= Self.deepestNesting || isStackLow() {
       throw ProviderFailure.cycle(running.suffix(10).map(\.alias.key) + [alias.key])
     }
     unsafe conversions.append((alias, arguments, context))
