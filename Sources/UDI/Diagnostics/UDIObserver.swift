@@ -14,8 +14,8 @@ import Synchronization
 /// called after the factory has returned, and before the lookup that asked for the instance returns. For something that
 /// is closed, it is called afterwards. For a miss, it is called before the lookup returns.
 ///
-/// What an observer itself looks up, makes or misses on that thread is not observed. An observer that looks something up
-/// can cause a cycle, as a factory can.
+/// What an observer itself looks up, makes or misses on that thread is not observed. An observer that looks something
+/// up can cause a cycle, as a factory can.
 ///
 /// Events go to the task's observer if ``withObserver(_:operation:)`` has set one, and otherwise to ``process``.
 public struct UDIObserver: Sendable {
