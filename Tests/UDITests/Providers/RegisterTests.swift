@@ -517,7 +517,7 @@ import UDI
       context.registrations(of: (any Alpha).self)[0].implements(Made.self) { _ in Made() }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(output.contains("That provider would be replaced, so nothing would be left to serve."))
+    #expect(output.contains("this call would replace that provider, and nothing would be left to serve."))
     // Under another name, there is nothing to replace.
     context.register(Made.self) { Made("own") }.implements((any Alpha).self)
     context.registrations(of: (any Alpha).self)[0].implements(Made.self, named: "n") { _ in Made("other") }
