@@ -12,7 +12,7 @@ struct FrameStack: ~Copyable {
 
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
   @inline(__always)
-  var isDeep: Bool { count >= 16 }
+  var isDeep: Bool { count >= 12 }
 
   /// Whether the given provider's factory is running.
   @inline(__always)
