@@ -1,7 +1,8 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object and each context that outlives the test. You get this trait as `.leakAudit`.
+/// Fails a test for each object and each context that outlives the test, unless only another one of them holds it. You
+/// get this trait as `.leakAudit`.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
   /// True, so that each test of a suite is audited separately.
@@ -109,8 +110,9 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 ///     attached to.
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
-/// - Returns: The objects and contexts that are still alive, each once. A context is left out if one of these objects
-///   is attached to it, or if a context above it is still alive as well.
+/// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds:
+///   these are in its ``UDILeak/held``. What something alive holds comes first. A context is left out if one of these
+///   objects is attached to it, or if a context above it is still alive as well.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -131,7 +133,7 @@ nonisolated(nonsending) public func leaks(
 ///     attached to.
 ///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
-/// - Returns: The objects and contexts that are still alive, each once.
+/// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds.
 /// - Throws: The error that `operation` throws.
 public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
@@ -144,13 +146,18 @@ public func leaks(
   return audit.survivors(describe)
 }
 
-/// Describes objects that have leaked.
+/// Describes objects that have leaked, each cause once.
 ///
-/// - Parameter known: Other objects, from which references may lead to the leaked ones.
+/// - Parameters:
+///   - leaked: The objects, which are alive during the call.
+///   - known: Other objects, from which references may lead to the leaked ones.
 private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) -> [UDILeak] {
   if leaked.isEmpty { return [] }
-  var traces = LeakTraces(to: leaked.compactMap(\.object), from: known)
-  return leaked.map { UDILeak($0, trace: $0.object.flatMap { traces.trace(of: $0) }) }
+  let objects = leaked.compactMap(\.object)
+  var traces = LeakTraces(to: objects, from: known)
+  return traces.causes().map { position, held in
+    UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held.map { UDILeak(leaked[$0]) })
+  }
 }
 
 /// Makes an audit that ignores objects of some classes.

@@ -51,10 +51,28 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// stored properties, collections and captures of closures. It does not look into running tasks, global and local
   /// variables, C libraries, or memory that a type reaches through pointers.
   public let trace: String?
+  /// The other leaked objects and contexts that this one holds, directly or through others, and that nothing alive is
+  /// known to hold. They go when this one goes, so they are not reported separately. Their own `held` is empty, and
+  /// they have no trace.
+  public let held: [UDILeak]
 
-  /// A description of the leak: what leaked, where it was registered, attached or made, and what holds it.
+  /// A description of the leak: what leaked, where it was registered, attached or made, what holds it, and what it
+  /// holds.
   public var description: String {
-    if let contextPath { return describeContext(contextPath) }
+    let text = contextPath.map(describeContext) ?? describeObject()
+    return held.isEmpty ? text : "\(text)\(text.hasSuffix(".") ? "" : ".") \(describeHeld())"
+  }
+
+  /// A sentence that counts what the leak holds, by class.
+  private func describeHeld() -> String {
+    let counts = held.reduce(into: [:]) { $0[$1.className, default: 0] += 1 }
+    let classes = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
+    let shown = classes.prefix(5) + (classes.count > 5 ? ["and others"] : [])
+    let number = held.count == 1 ? "another object" : "\(held.count) other objects"
+    return "It keeps \(number) alive: \(shown.joined(separator: ", "))."
+  }
+
+  private func describeObject() -> String {
     let wasRegistered = !registrations.isEmpty
     let places =
       wasRegistered
@@ -96,8 +114,10 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - subject: An object or a context that an audit reports.
   ///   - trace: The leak trace, if one was found.
-  init(_ subject: BindingAudit.Subject, trace: String?) {
+  ///   - held: What else has leaked, and is held by the subject.
+  init(_ subject: BindingAudit.Subject, trace: String? = nil, held: [UDILeak] = []) {
     self.trace = trace
+    self.held = held
     className = "\(subject.objectType)"
     registrations = unique(subject.notes.compactMap { Registration($0) })
     attachments = unique(subject.notes.compactMap { Attachment($0) })

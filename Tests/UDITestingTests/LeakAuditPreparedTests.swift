@@ -85,8 +85,8 @@ import UDITesting
       try work()
       if let child = AppContext.removeChild(tag: "Child") { elsewhere.add(child) }
     }
-    #expect(found.map(\.className) == ["UDIContext", "Basket", "Basket", "Basket", "Basket", "TickingClock"])
-    #expect(found.first?.contextPath == ["App", "Child"])
+    #expect(found.map(\.contextPath) == [["App", "Child"]])
+    #expect(found.first?.held.map(\.className) == ["Basket", "Basket", "Basket", "Basket", "TickingClock"])
   }
 
   @Test("What a context owned and has let go of is a leak, and so is what it keeps weakly, if somebody holds it")

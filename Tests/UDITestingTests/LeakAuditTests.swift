@@ -75,11 +75,12 @@ struct LeakAuditTests {
       root.register((any Clock).self, named: "owned", lifetime: .context) { TickingClock() }
       if let clock = root.link((any Clock).self, named: "owned") as? TickingClock { outside.add(clock) }
     }
-    #expect(Set(found.map(\.className)) == ["Basket", "TickingClock"])
-    #expect(found.count == 3)
-    #expect(found.map { $0.registrations[0].path } == [["alone"], ["App"], ["App"]])
+    #expect(found.map(\.className) == ["Basket", "Basket"])
+    #expect(found.map { $0.registrations[0].path } == [["alone"], ["App"]])
     #expect(found.first?.registrations[0].isContextAlive == true)
-    #expect(found.last?.registrations.first?.name == "\"owned\"")
+    // The second one holds the context that it is attached to, and what the context owns.
+    #expect(found.last?.held.map(\.className) == ["TickingClock"])
+    #expect(found.last?.held.first?.registrations.first?.name == "owned")
     withExtendedLifetime(outside) {}
   }
 
@@ -144,8 +145,9 @@ struct LeakAuditTests {
       context.register((any Cart).self, lifetime: .context) { Basket() }
       _ = context.link((any Cart).self)
     }
-    #expect(found.map(\.className) == ["UDIContext", "Basket"])
-    #expect(found.last?.registrations.first?.isContextAlive == true)
+    #expect(found.map(\.className) == ["UDIContext"])
+    #expect(found.first?.held.map(\.className) == ["Basket"])
+    #expect(found.first?.held.first?.registrations.first?.isContextAlive == true)
     class Shared: @unchecked Sendable {}
     final class Special: Shared, @unchecked Sendable {}
     let special = Special()
@@ -181,6 +183,47 @@ struct LeakAuditTests {
     }
     #expect(found.count == 1000)
     withExtendedLifetime(before) {}
+  }
+
+  /// Holds another object, and more.
+  private final class Knot: Known {
+    var other: Knot?
+    var leaves: [Leaf] = []
+  }
+  private final class Leaf: Known {}
+
+  @Test("A cycle of two that hold 24 others is one leak, and those are counted under it")
+  func oneCauseOneLeak() throws {
+    let found = leaks {
+      // Those that are held are known first.
+      let leaves = (0..<24).map { _ in Leaf().attached(to: AppContext) }
+      let (first, second) = (Knot().attached(to: AppContext), Knot().attached(to: AppContext))
+      (first.other, second.other) = (second, first)
+      (first.leaves, second.leaves) = (Array(leaves[..<12]), Array(leaves[12...]))
+    }
+    #expect(found.map(\.className) == ["Knot"])
+    #expect(found.first?.trace == "Knot.other → Knot.other → Knot")
+    #expect(found.first?.description.hasSuffix(" It keeps 25 other objects alive: 24 Leaf, 1 Knot.") == true)
+  }
+
+  @Test("What something alive holds comes first, and has an issue of its own", .ownAppContext)
+  @MainActor func whatIsHeldComesFirst() throws {
+    let holder = Knot()
+    AppContext.bind(holder, as: Knot.self)
+    let kept = Locked<Unchecked<Knot>>([])
+    let found = leaks {
+      let (leaf, unknown, held) = (Leaf().attached(to: AppContext), Knot().attached(to: AppContext), Knot())
+      _ = held.attached(to: AppContext)
+      kept.add(Unchecked(unknown))
+      (unknown.leaves, unknown.other) = ([leaf], held)
+      holder.other = held
+    }
+    #expect(found.map(\.className) == ["Knot", "Knot"])
+    #expect(found.map(\.trace) == ["Knot.other → Knot", nil])
+    #expect(found.first?.description.contains("It keeps") == false)
+    #expect(found.last?.description.hasSuffix(" It keeps another object alive: 1 Leaf.") == true)
+    holder.other = nil
+    withExtendedLifetime(kept) {}
   }
 
   @Test("An object that is bound again and again is one leak with each key once")

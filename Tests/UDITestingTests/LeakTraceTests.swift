@@ -195,8 +195,7 @@ struct LeakTraceTests {
       table.rows = [row]
       if linked { row.table = table }
     }
-    let found = try traces { make(linked: true) }
-    #expect(found == ["Table.rows[element] → Row.table → Table", "Row.table → Table.rows[element] → Row"])
+    #expect(try traces { make(linked: true) } == ["Table.rows[element] → Row.table → Table"])
     expectNoLeaks { make(linked: false) }
   }
 
@@ -365,7 +364,7 @@ struct LeakTraceDetailTests {
     #expect(found.count == 1000 && found.allSatisfy { $0.trace == nil })
   }
 
-  @Test("What only another leaked object holds is told from there")
+  @Test("What only another leaked object holds is counted there")
   func heldByLeaked() {
     let parent = Model()
     let found = leaks {
@@ -373,7 +372,7 @@ struct LeakTraceDetailTests {
       parent.attachedContext = AppContext
       parent.action = { _ = child }
     }
-    #expect(found.map(\.trace) == ["Model.action {captures} → Model", nil])
+    #expect(found.map(\.trace) == [nil] && found.map { $0.held.map(\.className) } == [["Model"]])
   }
 }
 

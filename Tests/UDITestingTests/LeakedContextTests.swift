@@ -92,7 +92,7 @@ struct LeakedContextTests {
         kept.add(UDIContext(tag: "not seen"))
         try foreign.makeChild(tag: "not seen")
       }.value
-      root.withScope(tag: "done") { _ in }
+      await root.withScope(tag: "done") { _ in }
     }
     #expect(
       found.map(\.contextPath) == [["alone"], ["foreign", "child"], ["App", "place", "moved"], ["App", "detached"]])

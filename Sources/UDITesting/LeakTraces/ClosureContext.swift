@@ -127,7 +127,8 @@ struct ClosureContext {
         self.init(.notHeld, size: TypeLayout(type).size)
       } else if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" {
         self.init(.reference)
-      } else if ["Bp", "Bb", "Bw"].contains(text) {
+      } else if ["Bp", "Bb", "Bw"].contains(text) || text.hasSuffix("XB") || text.hasSuffix("XBSg") {
+        // A block, or an optional one, is one word.
         self.init(.notHeld)
       } else if text.hasPrefix("Bi"), text.hasSuffix("_"), let bits = Int(text.dropFirst(2).dropLast()) {
         let size = (bits + 7) / 8

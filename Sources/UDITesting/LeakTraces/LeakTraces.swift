@@ -5,6 +5,8 @@ package struct LeakTraces {
   /// nil if it was not reached.
   private let fromKnown: [Origin?]
   private let leaked: [Int]
+  /// The positions of the leaked objects in the array that the initialiser was given, by their nodes.
+  private let positions: [Int: Int]
   /// How many nodes the searches from leaked objects may still visit.
   private var budget = 2_000_000
 
@@ -20,7 +22,9 @@ package struct LeakTraces {
   package init(to leaked: [AnyObject], from known: [AnyObject]) {
     graph = ReferenceGraph(known + leaked)
     let graph = graph
-    self.leaked = leaked.compactMap { graph.existingIndex(of: $0) }
+    // The graph has all objects that it was given.
+    self.leaked = leaked.map { graph.existingIndex(of: $0)! }
+    positions = Dictionary(zip(self.leaked, 0...)) { first, _ in first }
     let leaked = Set(self.leaked)
     // No trace leads through another leaked object, because that object has its own trace.
     fromKnown = Self.search(
@@ -29,20 +33,56 @@ package struct LeakTraces {
   }
 
   /// Returns the trace of a leaked object; nil if none is found. If possible, the trace begins at an object that may be
-  /// alive. The second choice is a trace from the leaked object back to itself, and the third is one from another
-  /// leaked object.
+  /// alive. The second choice is a trace from the leaked object back to itself.
   package mutating func trace(of object: AnyObject) -> String? {
     guard let goal = graph.existingIndex(of: object) else { return nil }
     if fromKnown[goal] != nil { return text(to: goal, fromKnown) }
-    if let circle = search(from: [goal], to: goal) { return circle }
-    return search(from: leaked.filter { $0 != goal }, to: goal)
-  }
-
-  private mutating func search(from start: [Int], to goal: Int) -> String? {
     guard budget > 0 else { return nil }
-    let origins = Self.search(graph, from: start, passing: { $0 != goal }, until: goal)
+    let origins = Self.search(graph, from: [goal], passing: { $0 != goal }, until: goal)
     budget -= graph.nodes.count
     return origins[goal] == nil ? nil : text(to: goal, origins)
+  }
+
+  /// Finds the leaked objects that are not held by other leaked objects alone, and what each of them holds.
+  ///
+  /// Of leaked objects that hold one another in a cycle, one stands for the cycle.
+  ///
+  /// - Returns: These objects, and the other leaked objects that each holds, directly or through others, all as
+  ///   positions in the array that the initialiser was given. Each position occurs once. Objects that something alive
+  ///   holds come first.
+  package func causes() -> [(position: Int, held: [Int])] {
+    let heldByKnown = leaked.indices.filter { fromKnown[leaked[$0]] != nil }
+    var visited = Set(heldByKnown.map { leaked[$0] })
+    var causes = heldByKnown.map { (position: $0, held: visit(from: leaked[$0], &visited)) }
+    // The rest takes two passes. In the first, each object that no earlier one leads to is a candidate. A candidate
+    // may lead to earlier ones, but not to later ones, so in the second pass the last candidate comes first.
+    var inFirstPass = visited
+    let candidates = leaked.indices.filter { position in
+      guard inFirstPass.insert(leaked[position]).inserted else { return false }
+      _ = visit(from: leaked[position], &inFirstPass)
+      return true
+    }
+    var others: [(position: Int, held: [Int])] = []
+    for position in candidates.reversed() where visited.insert(leaked[position]).inserted {
+      others.append((position, visit(from: leaked[position], &visited)))
+    }
+    causes += others.reversed()
+    return causes
+  }
+
+  /// Visits the nodes that can be reached from the given one and have not been visited yet.
+  ///
+  /// - Returns: The leaked objects among them, in order.
+  private func visit(from start: Int, _ visited: inout Set<Int>) -> [Int] {
+    var found: [Int] = []
+    var stack = [start]
+    while let node = stack.popLast() {
+      for edge in graph.nodes[node].edges where visited.insert(edge.target).inserted {
+        stack.append(edge.target)
+        if let position = positions[edge.target] { found.append(position) }
+      }
+    }
+    return found.sorted()
   }
 
   /// Searches in breadth-first order, so that it finds the shortest path.

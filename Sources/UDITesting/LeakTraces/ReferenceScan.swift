@@ -138,7 +138,7 @@ struct ReferenceScan {
   }
 
   private mutating func scanPayload(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    guard layout.isCopyable else { return }
+    guard layout.isCopyable, !layout.hasBlockPayload else { return }
     func scan<Value>(_ type: Value.Type) {
       let value = unsafe address.assumingMemoryBound(to: type).pointee
       guard childCount(value, type: type) == 1 else { return }

@@ -33,23 +33,17 @@ struct TypeLayout {
     }
   }
 
-  private var witnessFlags: UInt32 {
-    unsafe metadata.load(fromByteOffset: -8, as: UnsafeRawPointer.self).load(fromByteOffset: 80, as: UInt32.self)
-  }
-  /// Whether values of the type contain no references.
+  /// The value witness table, which describes the layout. On Linux, block types have none: they are one word.
+  private var witnesses: UnsafeRawPointer? { unsafe metadata.load(fromByteOffset: -8, as: UnsafeRawPointer?.self) }
+  private var witnessFlags: UInt32 { unsafe witnesses?.load(fromByteOffset: 80, as: UInt32.self) ?? 7 }
+  /// Whether values of the type contain no references that a scan can find.
   var isTrivial: Bool { witnessFlags & 0x1_0000 == 0 }
   var isCopyable: Bool { witnessFlags & 0x80_0000 == 0 }
   /// Whether an existential contains a value of this type in its own memory rather than in a box.
   var isInlineInExistential: Bool { witnessFlags & 0x2_0000 == 0 }
 
-  var size: Int {
-    func size<T>(_: T.Type) -> Int { MemoryLayout<T>.size }
-    return _openExistential(type, do: size)
-  }
-  var alignment: Int {
-    func alignment<T>(_: T.Type) -> Int { MemoryLayout<T>.alignment }
-    return _openExistential(type, do: alignment)
-  }
+  var size: Int { unsafe witnesses?.load(fromByteOffset: 64, as: Int.self) ?? 8 }
+  var alignment: Int { Int(witnessFlags & 0xFF) + 1 }
 
   // MARK: - Functions and existentials
 
@@ -123,22 +117,69 @@ struct TypeLayout {
   /// The stored properties that can hold a strong reference, including those of superclasses; for a tuple, its
   /// elements.
   var strongFields: [Field] {
-    let count = fieldCount(type)
-    return (0..<count).compactMap { index in
+    // The compiler may say that an empty property is at the beginning, wherever it stands.
+    let indices = (0..<fieldCount(type)).filter { !isEmptyField($0) }
+    return indices.enumerated().compactMap { place, index in
+      // On Linux, the runtime would stop the program while it looks for the type.
+      if declaration(ofField: index)?.name.hasBlock ?? false { return nil }
       var metadata = unsafe FieldMetadata()
       let fieldType = unsafe fieldType(type, index: index, metadata: &metadata)
       defer { unsafe metadata.freeName?(metadata.name) }
       guard unsafe metadata.isStrong else { return nil }
       // For a type that cannot be copied, the runtime returns the empty tuple.
-      let isKnown = fieldType != Void.self
+      let isKnown = fieldType != Void.self || kind == .tuple
       if isKnown, TypeLayout(fieldType).isTrivial { return nil }
       let offset = fieldOffset(type, index: index)
-      let end = index + 1 < count ? fieldOffset(type, index: index + 1) : wholeSize
+      let end = place + 1 < indices.count ? fieldOffset(type, index: indices[place + 1]) : wholeSize
       let name = unsafe metadata.name.map { unsafe String(cString: $0) } ?? "\(index)"
       return Field(
         name: Self.written(name), offset: offset, type: isKnown ? fieldType : nil, room: max(0, end - offset))
     }
   }
+
+  /// Whether a stored property is known to take up no memory, because its type is `Void`, for example.
+  private func isEmptyField(_ index: Int) -> Bool {
+    // An object begins with a header of two words.
+    if kind == .classReference, fieldOffset(type, index: index) < 16 { return true }
+    return declaration(ofField: index)?.isEmpty ?? false
+  }
+
+  /// The type of a stored property as the compiler has written it, and the type that declares the property.
+  private struct Declaration {
+    let name: MangledName
+    let owner: TypeLayout
+
+    var isEmpty: Bool {
+      // For a type that cannot be copied, the compiler writes a function, which returns the empty tuple.
+      if name.isFunction { return false }
+      let arguments = unsafe owner.genericArguments.map { unsafe UnsafeRawPointer($0) }
+      // Without its arguments, a generic type's parameters have no meaning.
+      if unsafe arguments == nil, owner.isGeneric { return false }
+      return unsafe name.resolved(in: owner.descriptor, arguments).map { TypeLayout($0).size == 0 } ?? false
+    }
+  }
+
+  private func declaration(ofField index: Int) -> Declaration? {
+    let superclass = (type as? AnyClass).flatMap { _getSuperclass($0) }.map { TypeLayout($0) }
+    let inherited = superclass.map { fieldCount($0.type) } ?? 0
+    if let superclass, index < inherited { return superclass.declaration(ofField: index) }
+    let names = declaredTypes
+    return index - inherited < names.count ? names[index - inherited].map { Declaration(name: $0, owner: self) } : nil
+  }
+
+  /// The types of the properties that the type itself declares or, for an enum, of its payloads; nil for a case without
+  /// a payload.
+  private var declaredTypes: [MangledName?] {
+    guard let descriptor = unsafe descriptor, let list = unsafe follow(descriptor + 16) else { return [] }
+    return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).map { index in
+      unsafe follow(list + 16 + 12 * index + 4).map { unsafe MangledName(at: $0) }
+    }
+  }
+
+  /// Whether this is an enum with a payload whose type contains a block type.
+  var hasBlockPayload: Bool { declaredTypes.contains { $0?.hasBlock ?? false } }
+
+  private var isGeneric: Bool { unsafe descriptor.map { unsafe $0.load(as: UInt32.self) & 0x80 != 0 } ?? false }
 
   /// The size of a value of the type or, for a class, of an object.
   private var wholeSize: Int {
@@ -175,6 +216,8 @@ struct MangledName {
     (self.count, self.text) = (count, text)
   }
 
+  /// Whether the name mentions a block type, on which the runtime's functions for types stop the program on Linux.
+  var hasBlock: Bool { text.contains("XB") }
   /// Whether the name may mention a parameter pack.
   var hasPack: Bool { text.contains("Qp") || text.contains("QP") || text.contains("Qe") }
 
@@ -187,26 +230,31 @@ struct MangledName {
   func resolved(
     dropping dropped: Int = 0, in context: UnsafeRawPointer? = nil, _ arguments: UnsafeRawPointer? = nil
   ) -> Any.Type? {
-    // If the name mentioned a parameter pack, the runtime would stop the program.
-    if hasPack { return nil }
+    // If the name mentioned a parameter pack or a block type, the runtime would stop the program.
+    if hasPack || hasBlock { return nil }
     return unsafe _getTypeByMangledNameInContext(
       start, UInt(count - dropped), genericContext: context, genericArguments: arguments)
   }
 
+  /// Whether the program contains, in place of the name, a reference to a function that returns the type.
+  var isFunction: Bool { unsafe start[0] == 0x09 }
+
   /// Whether the name begins with a reference to the descriptor of a class.
   var beginsWithClass: Bool {
-    let address: UnsafeRawPointer
+    let address: UnsafeRawPointer?
     switch unsafe start[0] {
-    case 0x01: unsafe address = Self.follow(start + 1)
-    case 0x02: unsafe address = Self.follow(start + 1).load(as: UnsafeRawPointer.self)
+    case 0x01: unsafe address = follow(start + 1)
+    case 0x02: unsafe address = follow(start + 1)?.load(as: UnsafeRawPointer.self)
     default: return false
     }
-    return unsafe address.load(as: UInt32.self) & 0x1F == UInt32(TypeLayout.classFlag)
+    return unsafe address.map { unsafe $0.load(as: UInt32.self) & 0x1F == UInt32(TypeLayout.classFlag) } ?? false
   }
+}
 
-  private static func follow(_ place: UnsafePointer<UInt8>) -> UnsafeRawPointer {
-    unsafe UnsafeRawPointer(place) + Int(UnsafeRawPointer(place).loadUnaligned(as: Int32.self))
-  }
+/// The address that a relative reference in the program's constants leads to; nil if it leads nowhere.
+private func follow(_ place: UnsafeRawPointer) -> UnsafeRawPointer? {
+  let distance = unsafe Int(place.loadUnaligned(as: Int32.self))
+  return distance == 0 ? nil : unsafe place + distance
 }
 
 /// The runtime's facts about a stored property.
