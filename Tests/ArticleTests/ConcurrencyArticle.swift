@@ -3,11 +3,20 @@ import Synchronization
 import Testing
 import UDI
 
-// What "Concurrency" says about lookups that wait. The rest of its code is in `StartArticles`.
+// What "Concurrency" says about lookups that wait, and about main-actor modules. The rest of its code is in `StartArticles`.
 
 nonisolated struct ConcurrencyArticle {
   final class Catalogue: Sendable {
     static func download() async throws -> Catalogue { Catalogue() }
+  }
+
+  final class Shelf: Sendable {
+    let catalogue: Catalogue
+    init(catalogue: Catalogue) { self.catalogue = catalogue }
+  }
+
+  nonisolated struct Catalogues: UDIModule {
+    func register(in context: UDIContext) { context.register(Catalogue.self) { Catalogue() } }
   }
 
   /// Notes what happens, in order. Uses a lock of Foundation's, which the thread sanitizer understands.
@@ -84,10 +93,115 @@ nonisolated struct ConcurrencyArticle {
     #expect(calls.load(ordering: .relaxed) == 1)
   }
 
+  // In the Swift 5 mode, no initialiser is `Sendable` without this feature.
+  #if hasFeature(InferSendableFromCaptures)
+    final class FileArchive: Archive {
+      let log: any Log
+      init(log: any Log) async throws {
+        await Task.yield()
+        self.log = log
+      }
+    }
+
+    @Test func asynchronousInitialisers() async throws {
+      let context = UDIContext(tag: "App")
+      context.register((any Log).self) { Console() }
+      context.register((any Archive).self, lifetime: .context, using: FileArchive.init(log:))
+      let archive = try await context.obtain((any Archive).self)
+      #expect(context.link((any Archive).self) as? FileArchive === archive as? FileArchive)
+    }
+
+    @MainActor @Test func asynchronousInitialisersOnTheMainActor() async throws {
+      let context = UDIContext(tag: "App")
+      context.register((any Log).self) { Console() }
+      context.register((any Archive).self, using: FileArchive.init(log:))
+      context.register(Draft.self) { Draft("empty") }
+      context.register(lifetime: .context, using: Editor.init(draft:archive:))
+      context.register(named: "read", using: Draft.init(archive:))
+      let editor = try await context.obtain(Editor.self)
+      #expect(editor.draft.text == "empty" && context.link(Editor.self) === editor)
+      #expect(try await context.obtain(Draft.self, named: "read").text == "read")
+    }
+  #endif
+
+  protocol Log: Sendable {}
+  struct Console: Log {}
+  protocol Archive: Sendable {}
+
+  /// Not `Sendable`.
+  final class Draft {
+    let text: String
+    init(_ text: String) { self.text = text }
+    @MainActor convenience init(archive: any Archive) async throws {
+      await Task.yield()
+      self.init("read")
+    }
+  }
+  @MainActor final class Editor {
+    let draft: Draft
+    init(draft: Draft, archive: (any Archive)?) async { self.draft = draft }
+  }
+
   @Test func awaitFirst() async throws {
     let context = UDIContext(tag: "App")
     let catalogue = try await Catalogue.download()
     context.provide(catalogue)
     #expect(context.link(Catalogue.self) === catalogue)
   }
+
+  /// In a process of its own: the detached tasks report to the process's reporter.
+  @Test func inAMainActorModule() async {
+    await #expect(processExitsWith: .success) {
+      UDIReporter.process = .silent
+      try await Self.lookUpInTheBackground()
+      try await Self.waysOut()
+    }
+  }
+
+  @MainActor static func lookUpInTheBackground() async throws {
+    let context = UDIContext(tag: "App")
+    context.register(Catalogue.self, lifetime: .context) { Catalogue() }
+    let early = await Task.detached { context.link(Catalogue.self) }.value
+    let made = try await Task.detached { try await context.obtain(Catalogue.self) }.value
+    let later = await Task.detached { context.link(Catalogue.self) }.value
+    precondition(early == nil && later === made)
+  }
+
+  @MainActor static func waysOut() async throws {
+    let context = UDIContext(tag: "App")
+    func expect(_ name: UDIName, isFound: Bool) async {
+      let number = await Task.detached { context.link(Int.self, named: name) }.value
+      precondition((number != nil) == isFound, "\(name)")
+    }
+    context.register(Int.self, named: "warmed up", lifetime: .context) { 1 }
+    await expect("warmed up", isFound: false)  // Values are made on the main actor, too.
+    let error = await Task.detached { () -> (any Error)? in
+      do { _ = try context.require(Int.self, named: "warmed up") } catch { return error }
+      return nil
+    }.value
+    guard case .isolatedElsewhere? = (error as? UDILinkError)?.cause else { preconditionFailure("\(error as Any)") }
+    try await context.warmUp()
+    await expect("warmed up", isFound: true)
+    context.register(Int.self, named: "unique") { 2 }
+    precondition(context.link(Int.self, named: "unique") == 2)
+    await expect("unique", isFound: false)
+    context.provide(3, named: "provided")
+    await expect("provided", isFound: true)
+    context.register(Int.self, named: "closure", isolation: nil) { 4 }
+    await expect("closure", isFound: false)
+    context.register(Int.self, named: "function", five)
+    await expect("function", isFound: false)
+    context.register(Int.self, named: "function", isolation: nil, five)
+    await expect("function", isFound: true)
+    context.install(Catalogues())
+    let catalogue = await Task.detached { context.link(Catalogue.self) }.value
+    precondition(catalogue != nil)
+    #if hasFeature(InferSendableFromCaptures)
+      context.register(isolation: nil, using: Shelf.init(catalogue:))
+      let shelf = await Task.detached { context.link(Shelf.self) }.value
+      precondition(shelf != nil)
+    #endif
+  }
+
+  @Sendable static func five() -> Int { 5 }
 }

@@ -30,7 +30,7 @@ struct StartAndEndArticle {
     let root = UDIContext(tag: "root")
     root.provide(Configuration())
     root.register((any Database).self, lifetime: .context) { context in
-      try await PostgresDatabase.open(context.require(Configuration.self))
+      try await PostgresDatabase.open(context.obtain(Configuration.self))
     } onClose: { database in
       try await database.close()
     }
@@ -46,7 +46,7 @@ struct StartAndEndArticle {
     #expect(root.link((any Mailer).self) != nil)
     try await root.withScope(tag: "request") { scope in
       scope.register(Transaction.self, lifetime: .context) { context in
-        try await context.require((any Database).self).begin()
+        try await context.obtain((any Database).self).begin()
       } onClose: { transaction in
         await transaction.end()
       }
@@ -57,5 +57,27 @@ struct StartAndEndArticle {
     try await root.close()
     #expect((database as? PostgresDatabase)?.isOpen.withLock { $0 } == false)
     #expect(root.link((any Mailer).self) == nil)
+  }
+
+  /// The first call of the factory ends only when the second one has begun.
+  @Test func afterAResetTheNextTaskBeginsAtOnce() async throws {
+    let root = UDIContext(tag: "root")
+    let calls = Atomic(0)
+    let (second, secondBegins) = AsyncStream<Void>.makeStream()
+    let (first, firstBegins) = AsyncStream<Void>.makeStream()
+    root.register(Transaction.self, lifetime: .context) {
+      if calls.add(1, ordering: .relaxed).newValue == 1 {
+        firstBegins.finish()
+        for await _ in second {}
+      } else {
+        secondBegins.finish()
+      }
+      return Transaction()
+    }
+    let early = Task { try await root.obtain(Transaction.self) }
+    for await _ in first {}
+    root.reset()
+    let late = try await root.obtain(Transaction.self)
+    #expect(try await early.value !== late && root.link(Transaction.self) === late)
   }
 }

@@ -212,5 +212,14 @@ struct FromDip {
     other.register((any Service).self) { LiveService() }
     try context.addChild(other)
     #expect(context.link((any Service).self) is LiveService)
+    context.provide(StoppedClock())
+    #expect(other.link(StoppedClock.self) != nil)
+    #expect(try context.makeChild(tag: "Sibling").link((any Service).self) == nil)
+    // Factories find what is above, and not what is below.
+    let needy: @Sendable (UDIContext) throws -> Report = { try Report(service: $0.require(), clock: $0.require()) }
+    context.register(Report.self, needy)
+    #expect(withReporter(.silent) { context.link(Report.self) } == nil)
+    other.register(Report.self, needy)
+    #expect(other.link(Report.self) != nil)
   }
 }

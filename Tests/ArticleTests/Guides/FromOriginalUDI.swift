@@ -23,6 +23,19 @@ struct FromOriginalUDI {
     #expect(gone == nil, "nobody holds it")
   }
 
+  @Test func search() throws {
+    let app = UDIContext(tag: "App")
+    try app.addChild(shop)
+    app.provide(Shelf(), as: (any Store).self)
+    #expect(shop.link((any Store).self) is Shelf, "a miss in the original")
+    shop.search = .descendants
+    #expect(shop.link((any Store).self) == nil)
+    #expect(try shop.makeChild(tag: "Desk").search == .descendants)
+    let desk = UDIContext(tag: "Other desk")
+    try shop.addChild(desk)
+    #expect(desk.search == .lineage)
+  }
+
   @Test func wrapper() {
     final class Screen: UDIObject {
       let _attachedContext = UDIAttachment()

@@ -13,6 +13,10 @@ struct FromSwiftDependencies {
   }
   nonisolated final class FakeClient: Client {}
   nonisolated struct Store: Sendable { let client: any Client }
+  nonisolated struct Pair: Sendable {
+    let client: any Client
+    let player: Player
+  }
   nonisolated struct Player: Sendable { var play: @Sendable (String) -> String }
 
   final class Model: UDIObject {
@@ -103,11 +107,26 @@ struct FromSwiftDependencies {
     #expect(try context.require(Player.self).play("a waltz") == "silence")
   }
 
-  @Test(.ownAppContext) func withDependencies() {
-    let fakes = UDIContext(tag: "Fakes")
-    fakes.provide(FakeClient(), as: (any Client).self)
-    #expect(withAppContext(fakes) { AppContext.link((any Client).self) } is FakeClient)
-    #expect(AppContext.link((any Client).self) == nil)
+  @Test(.ownAppContext) func withDependencies() throws {
+    AppContext.provide(HTTPClient(), as: (any Client).self)
+    AppContext.provide(Player(play: { "plays \($0)" }))
+    AppContext.register(Store.self, lifetime: .context) { context in try Store(client: context.require()) }
+    AppContext.register { context in try Pair(client: context.require(), player: context.require()) }
+    let model = Model().attached(to: AppContext)
+    var runs = 0
+    func run() {
+      runs += 1
+      #expect(AppContext.link((any Client).self) is FakeClient && AppContext.link(Player.self) != nil)
+      #expect(AppContext.link(Pair.self)?.client is FakeClient, "made from the scope")
+      #expect(AppContext.link(Store.self)?.client is HTTPClient, "owned above the scope")
+      #expect(model.client is HTTPClient, "attached above the scope")
+    }
+    AppContext.withScope(tag: "fakes") { scope in
+      scope.provide(FakeClient(), as: (any Client).self)
+      withAppContext(scope) { run() }
+    }
+    #expect(runs == 1 && AppContext.link((any Client).self) is HTTPClient && AppContext.children.isEmpty)
+    #expect(withAppContext(UDIContext(tag: "Fakes")) { AppContext.link(Player.self) } == nil)
   }
 
   @Test func withDependenciesFrom() {
