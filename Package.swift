@@ -22,14 +22,18 @@ let settings: [SwiftSetting] =
 
 let mainActorSettings = settings + [.defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
 let swift5Settings: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+/// The part of "approachable concurrency" that the Swift 6 language mode does not imply.
+let approachableConcurrency = ["InferIsolatedConformances", "NonisolatedNonsendingByDefault"].map {
+  SwiftSetting.enableUpcomingFeature($0)
+}
 /// The settings of Xcode's template for apps: the Swift 5 mode, the main actor as default isolation, and "approachable
 /// concurrency".
 let appTemplateSettings: [SwiftSetting] =
   [.swiftLanguageMode(.v5), .defaultIsolation(MainActor.self), .define("MAIN_ACTOR_BY_DEFAULT")]
-  + [
-    "DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferIsolatedConformances",
-    "InferSendableFromCaptures", "NonisolatedNonsendingByDefault",
-  ].map { .enableUpcomingFeature($0) }
+  + approachableConcurrency
+  + ["DisableOutwardActorInference", "GlobalActorIsolatedTypesUsability", "InferSendableFromCaptures"].map {
+    .enableUpcomingFeature($0)
+  }
 
 let package = Package(
   name: "UDI",
@@ -91,9 +95,13 @@ let package = Package(
       name: "ArticleTestsSwift5MainActor", dependencies: ["UDI", "UDITesting", "UDIInspector"],
       swiftSettings: appTemplateSettings),
 
-    // One client for each kind of module, to test what differs there.
+    // One client for each kind of module, to test what differs there. In the Swift 5 mode, `register(using:)` needs the
+    // feature that makes initialisers `Sendable`.
     .testTarget(name: "Swift6ClientTests", dependencies: ["UDI"], swiftSettings: settings),
-    .testTarget(name: "MainActorClientTests", dependencies: ["UDI"], swiftSettings: mainActorSettings),
-    .testTarget(name: "Swift5ClientTests", dependencies: ["UDI"], swiftSettings: swift5Settings),
+    .testTarget(
+      name: "MainActorClientTests", dependencies: ["UDI"], swiftSettings: mainActorSettings + approachableConcurrency),
+    .testTarget(
+      name: "Swift5ClientTests", dependencies: ["UDI"],
+      swiftSettings: swift5Settings + [.enableUpcomingFeature("InferSendableFromCaptures")]),
   ]
 )

@@ -1,6 +1,6 @@
 /// The same classic use in a module whose default isolation is the main actor. The code need not mention concurrency.
 import Testing
-import UDI
+public import UDI
 
 /// A plain protocol, without `Sendable`, with a `var`.
 protocol Clock: AnyObject {
@@ -137,7 +137,85 @@ actor Worker: UDIObject {
   }
 }
 
+/// Asynchronous initialisers, with and without isolation.
+final class Gauge {
+  let clock: any Clock, log: any Log
+  init(clock: any Clock, log: any Log) async throws { (self.clock, self.log) = (clock, log) }
+}
+
+nonisolated final class LogFile: Log {
+  init(path: String?) async throws {}
+  func line() -> String { "line" }
+}
+
+@Suite struct MainActorClientInitialisers {
+  @Test func asynchronous() async throws {
+    let context = UDIContext(tag: "window")
+    context.register((any Clock).self) { Screen() }
+    context.register((any Log).self, lifetime: .context, using: LogFile.init)
+    context.register(using: Gauge.init)
+    let gauge = try await context.obtain(Gauge.self)
+    #expect(gauge.log.line() == "line" && gauge.clock is Screen)
+  }
+
+  @Test nonisolated func withoutIsolation() async throws {
+    let context = UDIContext(tag: "window")
+    context.register((any Log).self, using: LogFile.init)
+    #expect(try await context.obtain((any Log).self).line() == "line")
+  }
+}
+
+/// A protocol that refines both: its classes belong to no actor.
+nonisolated protocol Storing: UDIObject, Sendable {
+  var name: String { get }
+}
+final class Store: Storing {
+  let _attachedContext = UDIAttachment()
+  let name = "store"
+  func didAttachContext() { bind(self, as: (any Storing).self) }
+}
+
+/// A protocol that refines `UDIObject` alone.
+protocol Panel: UDIObject {
+  var title: String { get set }
+}
+final class Sidebar: @MainActor Panel {
+  let _attachedContext = UDIAttachment()
+  var title = "sidebar"
+  func didAttachContext() { bind(self, as: (any Panel).self) }
+}
+
+/// A public module, which any code can install.
+nonisolated public struct PublicServices: UDIModule, Sendable {
+  let line: String
+  /// Registers a log.
+  public func register(in context: UDIContext) {
+    context.register((any Log).self, named: UDIName(line)) { Console() }
+  }
+}
+
+@Suite struct MainActorClientProtocols {
+  @Test nonisolated func refiningBoth() throws {
+    let context = UDIContext(tag: "window")
+    let store = Store().attached(to: context)
+    #expect(try context.require((any Storing).self).name == "store")
+    withExtendedLifetime(store) {}
+  }
+
+  @Test func refiningObjects() throws {
+    let context = UDIContext(tag: "window")
+    let sidebar = Sidebar().attached(to: context)
+    #expect(try context.require((any Panel).self) === sidebar)
+  }
+}
+
 @Suite struct MainActorClientModules {
+  @Test nonisolated func publicModules() {
+    let context = UDIContext(tag: "window")
+    context.install(PublicServices(line: "main"))
+    #expect(context.link((any Log).self, named: "main") != nil)
+  }
+
   @Test func modulesOfPlainClasses() throws {
     let context = UDIContext(tag: "window")
     context.install(ScreenModule(), ScreenModule())

@@ -25,6 +25,21 @@ nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<
   _ = context.registrations(of: (any Local).self).first?.link()  // refused
 }
 
+nonisolated func waiting(_ context: UDIContext) async throws {
+  context.register(Counter.self) { Counter() }  // refused: cannot be called from outside of the actor
+  context.provide(Counter())  // refused: cannot be called from outside of the actor
+  context.bind(Counter(), as: (any Local).self)  // refused: cannot be called from outside of the actor
+  _ = try await context.obtain((any Local).self)  // refused: can not be returned from main actor-isolated
+  _ = try await context.linkWhenAvailable((any Local).self)  // refused: can not be returned from main actor-isolated
+}
+
+/// Nothing else can use what is new, so the compiler only warns, because the verbs are `@preconcurrency`.
+nonisolated func new(_ context: UDIContext) {
+  context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register
+  context.provide(Counter())  // warned: call to main actor-isolated instance method 'provide
+  context.bind(Counter(), as: (any Local).self)  // warned: call to main actor-isolated instance method 'bind
+}
+
 nonisolated func rules(_ context: UDIContext) -> sending Report {
   let report = Report()
   context.rules(for: Report.self).inject(\.counter)  // refused: call to main actor-isolated instance method
@@ -35,6 +50,12 @@ nonisolated func rules(_ context: UDIContext) -> sending Report {
 
 nonisolated func conversions(_ registration: UDIRegistration<Counter>) {
   registration.implements(Reading.self) { Reading(count: $0.count) }  // refused
+}
+
+@MainActor final class Panel: @MainActor Local { var count = 0 }
+
+@MainActor func conversions(_ registration: UDIRegistration<Panel>) {
+  registration.implements((any Local & Sendable).self) { $0 }  // refused: cannot be used in nonisolated context
 }
 
 nonisolated func factories(_ context: UDIContext, _ counter: Counter) {
@@ -135,6 +156,32 @@ nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
   _ = tool.link(key)  // refused: renamed to 'linkInLine'
 }
 
+// MARK: Lookups without a type
+
+struct Alarm: Clock { init(clock: (any Clock)?) {} }
+
+nonisolated func withoutType(_ context: UDIContext) {
+  context.register((any Clock).self) { Alarm(clock: $0.link()) }  // refused: name the type, as in `link(
+  context.register { context in Alarm(clock: context.link(named: "x")) }  // refused: name the type, as in `link(
+}
+
+final class Sleeper: UDIObject {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() {
+    let _: (any Clock)? = linkInLine()  // refused: name the type, as in `linkInLine(
+  }
+}
+
+// MARK: Other libraries' names of lifetimes
+
+nonisolated func lifetimes(_ context: UDIContext) {
+  context.register(Alarm.self, lifetime: .singleton) { nil }  // refused: has been renamed to 'context'
+  context.register(Alarm.self, lifetime: .cached) { _ in nil }  // refused: has been renamed to 'context'
+  context.register(lifetime: .transient, using: Alarm.init)  // refused: has been renamed to 'unique'
+  context.register(Alarm.self, lifetime: .shared) { nil }  // refused: write `.weak` for an instance that
+  context.defaultLifetime = .singleton  // refused: has been renamed to 'context'
+}
+
 // MARK: An initialiser without parameters
 
 struct Plain: Clock { init() {} }
@@ -187,6 +234,8 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
   _ = try context.require((any Service)?.self)  // warned: ask for the type without the question mark, or use `link`
   _ = try context.require(Shop?.self, named: "x")  // warned: ask for the type without the question mark, or use `link`
   _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
+  _ = context.link((any Service)?.self)  // warned: without the question mark: `link` returns an optional anyway
+  _ = context.link(Shop?.self, named: "x")  // warned: without the question mark: `link` returns an optional anyway
   _ = UDIName(Optional("text"))  // warned: unwrap it first
   _ = UDIName(nil)  // refused: generic parameter
   context.bind(Tool(), as: Tool.self, named: number)  // refused: cannot convert value of type 'Int?'
@@ -196,6 +245,7 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
   context.provide(window)  // warned: unwrap it first: a lookup of the type
   context.provide(local, named: "main")  // warned: unwrap it first: a lookup of the type
   _ = try context.require((any Local)?.self)  // warned: ask for the type without the question mark, or use `link`
+  _ = context.link((any Local)?.self)  // warned: without the question mark: `link` returns an optional anyway
   _ = UDIName(token)  // warned: unwrap it first
 }
 
@@ -214,9 +264,11 @@ final class Ledger: UDIObject {
   @Required(named: "main", search: .local) var alsoAllowed: any Local
   func didAttachContext() {
     _ = try? require((any Service)?.self)  // warned: or use `linkInLine`
+    _ = linkInLine((any Service)?.self)  // warned: without the question mark: `linkInLine` returns an optional anyway
   }
   @MainActor func more() {
     _ = try? require((any Local)?.self, named: "main")  // warned: or use `linkInLine`
+    _ = linkInLine((any Local)?.self)  // warned: without the question mark: `linkInLine` returns an optional anyway
   }
 }
 
@@ -277,10 +329,10 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.K
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
   switch cause {
-  case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .outOfReach, .inScope, .unattached: break
-  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
+  case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached: break
+  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed, .notSendable: break
   case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break
   @unknown default: break
   }

@@ -132,7 +132,33 @@ struct StationModule: UDIModule {
 /// Without isolation, too.
 func install(_ module: RadioModule, in context: UDIContext) { context.install(module, module) }
 
+/// Asynchronous initialisers, with and without isolation, and of what is not `Sendable`.
+final class Observatory: Weather {
+  let degrees: Int
+  init(degrees: Int?) async throws { self.degrees = degrees ?? 18 }
+}
+
+@MainActor final class Panel {
+  let player: any Player, weather: any Weather
+  init(player: any Player, weather: any Weather) async { (self.player, self.weather) = (player, weather) }
+}
+
+/// Without isolation, too.
+func registerInitialiser(in context: UDIContext) {
+  context.register((any Weather).self, lifetime: .context, using: Observatory.init(degrees:))
+}
+
 @Suite struct Swift5Client {
+  @Test @MainActor func asynchronousInitialisers() async throws {
+    let context = UDIContext(tag: "car")
+    registerInitialiser(in: try context.makeChild(tag: "trailer"))
+    #expect(try await context.obtain((any Weather).self).degrees == 18)
+    context.register((any Weather).self, using: Observatory.init(degrees:))
+    context.register((any Player).self) { Radio() }
+    context.register(using: Panel.init)
+    #expect(try await context.obtain(Panel.self).weather.degrees == 18)
+  }
+
   @Test @MainActor func modules() {
     let context = UDIContext(tag: "car")
     let module = RadioModule()

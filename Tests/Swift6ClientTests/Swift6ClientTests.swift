@@ -79,7 +79,35 @@ actor Chef: UDIObject, Kitchen {
   }
 }
 
+/// Made by asynchronous initialisers.
+final class Waiter: Greeter {
+  init(chef: any Kitchen) async throws { _ = await chef.cook() }
+  func greet() -> String { "good evening" }
+}
+actor Cook: Kitchen {
+  init(till: (any Greeter)?) async {}
+  func cook() -> String { "soup" }
+}
+@MainActor final class Drawer {
+  let counter: any Counter
+  init(counter: any Counter) async { self.counter = counter }
+}
+
 @Suite struct Swift6Client {
+  @Test func asynchronousInitialisers() async throws {
+    let context = UDIContext(tag: "house")
+    context.register((any Kitchen).self, using: Cook.init(till:))
+    context.register((any Greeter).self, named: "late", using: Waiter.init(chef:))
+    #expect(try await context.obtain((any Greeter).self, named: "late").greet() == "good evening")
+  }
+
+  @Test @MainActor func asynchronousInitialisersOnTheMainActor() async throws {
+    let context = UDIContext(tag: "house")
+    context.register((any Counter).self) { Till() }
+    context.register(lifetime: .context, using: Drawer.init)
+    #expect(try await context.obtain(Drawer.self).counter.count == 0)
+  }
+
   @Test func sendableFinalClass() throws {
     let context = UDIContext(tag: "house")
     let host = Host().attached(to: context)

@@ -21,6 +21,8 @@ struct Oracle {
 
   struct Context {
     var parent: Int?
+    /// Where lookups from a closed context go on: what was above it and is not closed.
+    var above: Int?
     let isScope: Bool
     var isClosed = false
     var children: [Int] = []
@@ -75,6 +77,7 @@ struct Oracle {
       reset(id)
       contexts[id] = nil
     }
+    for id in contexts.keys where ids.contains(contexts[id]!.above ?? -1) { contexts[id]!.above = nil }
   }
 
   /// A context and everything below it, breadth-first.
@@ -95,6 +98,9 @@ struct Oracle {
     while let parent = contexts[line.last!]!.parent { line.append(parent) }
     return line
   }
+
+  /// The contexts that a lookup upwards visits.
+  private func wayUp(_ id: Int) -> [Int] { contexts[id]!.above.map { [id] + ancestors($0) } ?? ancestors(id) }
 
   // MARK: Bindings
 
@@ -169,7 +175,7 @@ struct Oracle {
   ///
   /// - Returns: The providers whose instances are closed, in the order in which that happens.
   mutating func close(_ id: Int) -> [Int] {
-    let branch = branch(id)
+    let (branch, above) = (branch(id), contexts[id]!.parent ?? contexts[id]!.above)
     remove(id)
     var closed: [Int] = []
     let binders = attachedTo.filter { branch.contains($0.value) }
@@ -180,7 +186,9 @@ struct Oracle {
       unclosed.removeAll(where: providers.contains)
       addContext(id, isScope: contexts[id]!.isScope, below: nil)
       contexts[id]!.isClosed = true
+      contexts[id]!.above = above
     }
+    for id in contexts.keys where branch.contains(contexts[id]!.above ?? -1) { contexts[id]!.above = above }
     return closed
   }
 
@@ -201,10 +209,10 @@ struct Oracle {
 
   func order(_ context: Int, _ search: UDISearch) -> [Int] {
     switch search {
-    case .lineage: branch(context, entersScopes: false) + ancestors(context).dropFirst()
+    case .lineage: branch(context, entersScopes: false) + wayUp(context).dropFirst()
     case .descendants: branch(context, entersScopes: false)
     case .local: [context]
-    case .ancestors: ancestors(context)
+    case .ancestors: wayUp(context)
     }
   }
 

@@ -82,7 +82,7 @@ final class Database: Store {}
         "UDIInspectorTests.Clock", "UDIInspectorTests.Clock", "UDIInspectorTests.SystemClock",
         "UDIInspectorTests.Store", "UDIInspectorTests.Database",
       ])
-    #expect(values("name") == [nil, "\"other\"", nil, nil, nil])
+    #expect(values("name") == [nil, "other", nil, nil, nil])
     #expect(values("class") == ["SystemClock", "SystemClock", nil, "Database", nil])
     #expect(values("lifetime") == [nil, nil, nil, "context", "unique"])
     #expect((entries[4]["arguments"] as? [Int])?.map { texts[$0] } == ["Swift.String"])
@@ -183,7 +183,7 @@ final class Database: Store {}
       for (type, name, explain) in lookups {
         for search in [nil] + UDISearch.allCases {
           let explanation = explain(context, search)
-          let name = name == nil ? "" : "&name=%22x%20y%26z%22"
+          let name = name == nil ? "" : "&name=x%20y%26z"
           let query = "path=\(path)&type=\(type)\(name)\(search.map { "&search=\($0.rawValue)" } ?? "")"
           let way = try json("?way.json&\(query)")
           #expect(way["summary"] as? String == explanation.summary)

@@ -66,14 +66,6 @@ extension Trait where Self == SilentReporter {
   static var silent: SilentReporter { SilentReporter() }
 }
 
-extension Trait where Self == TimeLimitTrait {
-  /// Ends a test that hangs, instead of the whole run.
-  ///
-  /// The limit is far beyond what a test needs by itself: every test of the run shares the threads, and under the thread
-  /// sanitizer, on a slow machine, a test can wait minutes for its turn.
-  static var unlessItHangs: Self { .timeLimit(.minutes(15)) }
-}
-
 /// Whether this process runs under the thread sanitizer.
 let isUnderThreadSanitizer = unsafe dlsym(nil, "__tsan_init") != nil
 

@@ -16,6 +16,12 @@ package enum Schedule {
     /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or a
     /// task is about to wait for another task, which is making an instance.
     case waits
+    /// The task that makes an instance with an asynchronous factory has been started, and its creation refers to it.
+    case storesTask
+    /// A consumer has looked something up, and is about to compare the answer with the last one.
+    case hasLooked
+    /// A consumer is about to be suspended until there is a change.
+    case awaitsChange
     /// A lookup upwards is moving on from a context to its parent. The locks of both contexts are held.
     case climbing
   }

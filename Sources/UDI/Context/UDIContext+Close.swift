@@ -19,18 +19,21 @@ extension UDIContext {
   ///
   /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
   /// them. If another thread is making an instance at that moment, closing waits for the instance, and then closes it.
-  /// Lookups still find an instance until it has been closed; resets are ignored meanwhile. Afterwards, a lookup that
-  /// begins in a closed context is a miss, or an error that says that the context is closed. An attempt to register,
-  /// bind or set up something there is ignored and reported, or throws.
+  /// Lookups still find an instance until it has been closed; resets are ignored meanwhile. Sequences of updates from
+  /// these contexts end at once, and so does the waiting of `linkWhenAvailable` and `whileAvailable` there.
   ///
-  /// Objects that are attached to these contexts stay attached, so that their verbs say that the context is closed.
+  /// Afterwards, lookups that begin in a closed context find what the contexts above have that are not closed, as far
+  /// as their search goes upwards, and nothing else. If they find nothing, explanations and errors say that the context
+  /// is closed. An attempt to register, bind or set up something there is ignored and reported, or throws.
+  ///
+  /// Objects that are attached to these contexts stay attached, so they can still use what is above.
   /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
   /// bound these objects in other contexts, those bindings stay.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If the context is already closed, this method returns at
-  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure of this context,
-  /// or of a context below, that runs while this context is being closed.
+  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure or an asynchronous
+  /// factory that closing waits for, directly or by way of others.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
@@ -47,8 +50,9 @@ extension UDIContext {
   /// Closes the context like `close`, but returns the error.
   nonisolated(nonsending) func closeCollectingErrors() async -> UDICloseError? {
     guard let (closing, isNew) = beginClosing() else { return nil }
-    let waits = closing.mayBeAwaitedHere()
+    let number = closing.enter()
     if isNew { closing.start() }
-    return waits ? await closing.waitForEnd() : nil
+    guard let number else { return nil }
+    return await closing.waitForEnd(number)
   }
 }

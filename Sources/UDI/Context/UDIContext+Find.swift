@@ -2,7 +2,7 @@
 extension UDIContext {
   /// The context that this context is a child of; nil for a root.
   public var parent: UDIContext? {
-    change { node, _ in node.shared.parent?.context }
+    change { node, _ in node.parent?.context }
   }
 
   /// The children, in the order in which they were added.
@@ -37,12 +37,18 @@ extension UDIContext {
 
   /// The tags on the way from the root to this context, without the root's tag; empty for a root.
   ///
-  /// The inverse is `root.context(at: path)`.
+  /// The inverse is `root.context(at: path)`. Errors, events and other values contain the ``fullPath`` instead.
   ///
   /// - Complexity: O(depth).
-  public var path: [String] {
-    Array(change { node, _ in node.fullPath }.dropFirst())
-  }
+  public var path: [String] { Array(fullPath.dropFirst()) }
+
+  /// The tags on the way from the root to this context, both included.
+  ///
+  /// All paths in errors, events, explanations and snapshots are of this form, because they may be about contexts of
+  /// several trees. A context that was removed from its parent is a root.
+  ///
+  /// - Complexity: O(depth).
+  public var fullPath: [String] { change { node, _ in node.fullPath } }
 
   /// Returns the context that the given path leads to.
   ///

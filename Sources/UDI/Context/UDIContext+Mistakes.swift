@@ -103,6 +103,39 @@ extension UDIContext {
   ) throws -> Wrapped? {
     try lookUpOrThrow(type, name, .mainActor, search)
   }
+
+  /// Do not call this; look up the type without the question mark. `link` returns an optional anyway.
+  ///
+  /// - Parameters:
+  ///   - type: The optional type.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The optional, if one is registered; otherwise nil.
+  @available(*, deprecated, message: "ask for the type without the question mark: `link` returns an optional anyway")
+  public func link<Wrapped: Sendable>(
+    _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Wrapped?? {
+    lookUp(type, name, .anywhere, search)
+  }
+
+  /// Do not call this; look up the type without the question mark. `link` returns an optional anyway.
+  ///
+  /// - Parameters:
+  ///   - type: The optional type.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default this context's.
+  /// - Returns: The optional, if one is registered; otherwise nil.
+  @available(*, deprecated, message: "ask for the type without the question mark: `link` returns an optional anyway")
+  @preconcurrency @MainActor
+  public func link<Wrapped>(
+    _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  ) -> Wrapped?? {
+    lookUp(type, name, .mainActor, search)
+  }
+
+  /// Unavailable: name the type that is looked up.
+  @available(*, unavailable, message: "name the type, as in `link((any Service).self)`")
+  public func link<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }
 }
 
 extension UDIObject {
@@ -148,4 +181,47 @@ extension UDIObject {
   ) throws -> Wrapped? {
     try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
   }
+
+  /// Do not call this; look up the type without the question mark. `linkInLine` returns an optional anyway.
+  ///
+  /// - Parameters:
+  ///   - type: The optional type.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The optional, if one is registered; otherwise nil.
+  @available(
+    *, deprecated, message: "ask for the type without the question mark: `linkInLine` returns an optional anyway"
+  )
+  public func linkInLine<Wrapped: Sendable>(
+    _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Wrapped?? {
+    lookUp(type, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Do not call this; look up the type without the question mark. `linkInLine` returns an optional anyway.
+  ///
+  /// - Parameters:
+  ///   - type: The optional type.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The optional, if one is registered; otherwise nil.
+  @available(
+    *, deprecated, message: "ask for the type without the question mark: `linkInLine` returns an optional anyway"
+  )
+  @preconcurrency @MainActor
+  public func linkInLine<Wrapped>(
+    _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Wrapped?? {
+    lookUp(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Unavailable: name the type that is looked up.
+  @available(*, unavailable, message: "name the type, as in `linkInLine((any Service).self)`")
+  public func linkInLine<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }
 }

@@ -36,7 +36,8 @@ extension UDIContext {
   /// go to the reporter, as ``UDIMisuse/Kind/closingFailed``. To get them yourself, call ``close()`` at the end of the
   /// operation.
   ///
-  /// If this context is closed or is being closed, the operation gets a closed scope that has no parent.
+  /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
+  /// there find what lookups from this context find.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
@@ -60,6 +61,10 @@ extension UDIContext {
 
   /// Runs a synchronous operation with a scope below this context, and then removes the scope.
   ///
+  /// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing. There
+  /// is one exception: code at the top level of a program, outside any function, gets this form if its operation awaits
+  /// nothing.
+  ///
   /// This form cannot wait until the scope has been closed. If the scope has made instances that were registered with
   /// `onClose`, they are reported as ``UDIMisuse/Kind/unclosed`` when they are released. Use the asynchronous form for
   /// them.
@@ -70,6 +75,7 @@ extension UDIContext {
   ///   - operation: The operation to run.
   /// - Returns: The result of `operation`.
   /// - Throws: The error that `operation` throws.
+  @_disfavoredOverload
   public func withScope<Result, Failure: Error>(
     tag: String, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -91,21 +97,24 @@ extension UDIContext {
   }
 
   /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
-  /// parent instead. That scope is already closed, so that nothing can be registered or found in it.
+  /// parent instead. That scope is already closed, so that nothing can be registered or found in it. Lookups from there
+  /// go on at this context.
   ///
   /// - Returns: The closed scope; nil if this context is open.
   func closedScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
+    let scope = UDIContext(tag: tag)
     let isClosing = change { node, garbage in
       node.reportClosed(verb, "a scope", CallSite("", 0), &garbage)
-      return node.treeLocked.state.isEnding
+      guard node.treeLocked.state.isEnding else { return false }
+      scope.withNode { scope in
+        scope.treeLocked.isScope = true
+        scope.treeLocked.state = .closed
+        scope.treeLocked.hasLostParent = true
+        scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
+      }
+      return true
     }
-    guard isClosing else { return nil }
-    let scope = UDIContext(tag: tag)
-    scope.change { node, _ in
-      node.treeLocked.isScope = true
-      node.treeLocked.state = .closed
-    }
-    return scope
+    return isClosing ? scope : nil
   }
 
   private static let lastNumber = Atomic<UInt>(1)

@@ -63,7 +63,7 @@ extension UDIContext {
   public func removeChild(_ child: UDIContext) -> Bool {
     change { node, garbage in
       child.withNode { childNode in
-        guard childNode.shared.parent == node else { return false }
+        guard childNode.parent == node else { return false }
         node.disown(childNode, &garbage)
         return true
       }
@@ -92,7 +92,7 @@ extension UDIContext {
   @discardableResult
   public func removeFromParent() -> Bool {
     change { node, garbage in
-      guard let parent = node.shared.parent else { return false }
+      guard let parent = node.parent else { return false }
       parent.disown(node, &garbage)
       return true
     }

@@ -96,6 +96,6 @@ extension UDIContext: CustomStringConvertible {
   ///
   /// - Complexity: O(depth).
   public var description: String {
-    describePath(change { node, _ in node.fullPath })
+    describePath(fullPath)
   }
 }

@@ -21,6 +21,19 @@ extension UDIContext {
     explanation(type, name, search, .anywhere)
   }
 
+  /// Explains the result of a lookup by a key.
+  ///
+  /// - Parameters:
+  ///   - key: The type that is looked up, and the name.
+  ///   - search: The direction of the lookup; by default this context's search.
+  /// - Returns: The explanation. Its description begins with the cause.
+  /// - Complexity: The same as for ``explain(_:named:search:)``.
+  public func explain<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    explanation(Dependency.self, key.name, search, .anywhere)
+  }
+
   /// Explains the result of a lookup with arguments.
   ///
   /// - Parameters:
@@ -47,6 +60,11 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .mainActor)
+  }
+
+  /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
+  public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
+    explanation(Dependency.self, key.name, search, .mainActor)
   }
 
   /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.
@@ -103,6 +121,7 @@ extension UDIExplanation {
       typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
       equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
-      isInFactory: isInFactory, dependents: dependents, dependentCount: dependentCount)
+      isInFactory: isInFactory, makesWhatIsKept: makesWhatIsKept, dependents: dependents, dependentCount: dependentCount
+    )
   }
 }

@@ -19,14 +19,16 @@ extension UDIExplanation {
     case .otherNames:
       "Look it up by the name that it is registered under: names are exact, and a dependency with a name is never "
         + "found without it."
-    case .otherType(let place):
+    case .otherType(let place) where typeName.hasPrefix("Swift.Optional<"):
+      "Look up \(describeType(place.finding.typeName)), without the question mark: `link` returns an optional anyway."
+    case .otherType(let place), .moreGeneralType(let place):
       """
       Look up \(describeType(place.finding.typeName)); or register it as \(type), \
       \(place.finding.lifetime == nil ? "too" : "or add `.implements` for \(type) to its registration"): a \
       dependency is found under exactly the types that it was registered under.
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
-    case .inScope where isInFactory:
+    case .inScope where isInFactory && makesWhatIsKept:
       "The factory was given \(quoted(contextPath)), which is outside the scope. Register its provider in the scope. "
         + "Or register it as `.unique` or `.graph`, whose factories are given the context that asks, and "
         + "link from inside."
@@ -54,6 +56,7 @@ extension UDIExplanation {
       Await `obtain`, which makes it. To let lookups that cannot wait find it, register it as `.context`, and await \
       `warmUp` when the program starts.
       """
+    case .asynchronousFailed: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
       """
       Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \
@@ -74,7 +77,8 @@ extension UDIExplanation {
         + "`.graph` for example."
     case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
     case .contextClosed:
-      "Link it before the context is closed: before `close()` is called, or before a `withScope` ends."
+      "Link it before the context is closed: before `close()` is called, or before a `withScope` ends. Or register it "
+        + "above, where it is still found afterwards."
     case .contextGone:
       "An object does not keep alive the context that owns it, or any context above that one: keep the context for as "
         + "long as you use the objects that it owns."
@@ -92,11 +96,11 @@ extension UDIExplanation {
         "No search enters a sibling branch: register it in \(quoted(shared)), which is above both, or link from there."
     }
     if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
+    let lifetime = "Register the provider as `.unique` or `.graph`, whose factories are given the context that asks; or"
     return """
       While a factory runs, lookups from its context go up, so that no instance is made from dependencies below, \
-      which may end earlier. Register the provider as `.unique` or `.graph`, whose factories are given the context \
-      that asks; or register \(key) further up; or, if this is what you want, have the factory name \
-      `search: .lineage`.
+      which may end earlier. \(makesWhatIsKept ? "\(lifetime) register" : "Register") \(key) further up; or, if this \
+      is what you want, have the factory name `search: .lineage`.
       """
   }
 }

@@ -45,7 +45,9 @@ extension UDIExplanation {
   private func describeProvider(_ finding: Finding) -> String {
     var facts = ["provider (\(finding.lifetime ?? ""))"]
     if !finding.argumentTypes.isEmpty { facts.append("which wants \(spell(arguments: finding.argumentTypes))") }
-    if let failure = finding.failure {
+    if let failure = finding.failure, failure.message == FactoryFailure.nilMessage {
+      facts.append("whose factory returned nil \(failure.circumstances)")
+    } else if let failure = finding.failure {
       facts.append("whose factory failed \(failure.circumstances) (\(oneLine(failure.message)))")
     }
     return facts.joined(separator: ", ") + (facts.count > 1 ? "," : "")
@@ -62,6 +64,11 @@ extension UDIExplanation.Finding {
   var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   var site: String { "\(fileID):\(line)" }
+  /// A phrase that says where the object was attached; empty if that is not known.
+  var attachment: String {
+    guard let attachFileID, let attachLine else { return "" }
+    return ", where it was attached at \(attachFileID):\(attachLine),"
+  }
   /// Whether this binding was withdrawn or replaced, and by which call.
   var end: String {
     guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }

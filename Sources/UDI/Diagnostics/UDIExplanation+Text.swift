@@ -28,7 +28,8 @@ extension UDIExplanation: CustomStringConvertible {
   /// Whether the true cause might be a different one, which only records of removed bindings would have shown.
   var isUncertain: Bool {
     switch cause {
-    case .notRegistered, .otherNames, .otherType, .outOfReach, .inScope, .unattached, .contextRemoved: !wasRecording
+    case .notRegistered, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .contextRemoved:
+      !wasRecording
     default: false
     }
   }
@@ -41,8 +42,8 @@ extension UDIExplanation: CustomStringConvertible {
     case .cameLater(let place):
       "\(key) was not there when it was looked up. It is now: in \(place.context), registered at \(place.site)."
     case .dead(let place):
-      "\(key) has died: the \(place.object) bound in \(place.context) at \(place.site) is gone, "
-        + "because nothing held it."
+      "\(key) has died: the \(place.object) bound in \(place.context) at \(place.site)\(place.finding.attachment) is "
+        + "gone, because nothing held it."
     case .replaced(let place):
       """
       \(key) is no longer in \(place.context): the \(place.object) bound there at \(place.site)\
@@ -61,6 +62,9 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherType(let place):
       "No \(key) is registered \(range), but the \(place.object) in \(place.context) is one: it is registered as "
         + "\(place.finding.key), at \(place.site)."
+    case .moreGeneralType(let place):
+      "No \(key) is registered \(range), but the provider of \(place.finding.key) in \(place.context), registered at "
+        + "\(place.site), may make one: a \(type) is a \(describeType(place.finding.typeName))."
     case .outOfReach(let place):
       "\(key) is out of reach: it is registered in \(place.context), at \(place.site), "
         + "and was looked for \(range)."
@@ -82,6 +86,9 @@ extension UDIExplanation: CustomStringConvertible {
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .asynchronous:
       "The factory of \(key) is asynchronous, and no instance is kept. This lookup could not wait."
+    case .asynchronousFailed(let failure):
+      "The factory of \(key) failed the last time, \(failure.circumstances): \(oneLine(failure.message)). It is "
+        + "asynchronous, and this lookup could not wait for another try."
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
@@ -131,7 +138,7 @@ extension UDIExplanation: CustomStringConvertible {
     }
   }
 
-  private func spell(_ name: String?) -> String { name.map { "named \($0)" } ?? "without a name" }
+  private func spell(_ name: String?) -> String { name.map { "named \"\($0)\"" } ?? "without a name" }
 }
 
 // MARK: - The parts of sentences

@@ -28,6 +28,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case otherNames([String?])
     /// An object of the requested type, or a provider that makes such objects, is registered under a different type.
     case otherType(Place)
+    /// A provider is registered under a protocol or a superclass of the requested type. It has made nothing yet, so it
+    /// is not known whether it makes instances of the requested type.
+    case moreGeneralType(Place)
     /// The dependency is registered in the same tree, but where this lookup does not look. The associated value is the
     /// nearest such place.
     case outOfReach(Place)
@@ -53,6 +56,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     case isolatedElsewhere(String)
     /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one.
     case asynchronous
+    /// The provider's factory is asynchronous, it failed when it last ran, and the provider keeps no instance. Only
+    /// `obtain` calls the factory again.
+    case asynchronousFailed(Failure)
     /// The dependency is registered under a type that is not `Sendable`, but the lookup is for a `Sendable` type.
     case notSendable
     /// The factory may run anywhere and so takes only `Sendable` arguments, but the given argument might not be
@@ -119,6 +125,12 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
     /// How long ago the binding was replaced, withdrawn, or found to be dead. Nil for all other findings, and for a
     /// dead binding that had not been noticed before.
     public let deadFor: Duration?
+    /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
+    /// registration of the provider that made it, in the form of `#fileID`. Nil if the object was attached by setting
+    /// `attachedContext`.
+    public let attachFileID: String?
+    /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
+    public let attachLine: Int?
     /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`; nil if there was no such
     /// call.
     public let endFileID: String?
@@ -204,6 +216,9 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public let isInFactory: Bool
+  /// Whether the factory, or one of those that it runs in, makes an instance that is kept, and so was not given the
+  /// context that asks.
+  let makesWhatIsKept: Bool
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
   /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
   /// order of their lookups; if there are many, only the first ones are listed. Empty in errors, and while

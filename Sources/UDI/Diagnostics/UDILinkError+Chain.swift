@@ -54,7 +54,7 @@ extension UDILinkError.Step {
   init(_ provider: Provider, parameter: Int?) {
     self.init(
       kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, property: nil,
-      parameter: parameter, fileID: provider.site.fileID, line: provider.site.line)
+      parameter: parameter, fileID: provider.site.fileID, line: provider.site.line, canWait: provider.isAsynchronous)
   }
 }
 
@@ -71,9 +71,8 @@ extension UDIExplanation {
   /// The provider that the lookup found but that could not give an instance.
   fileprivate var failedProvider: Finding? {
     switch cause {
-    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .factoryReturnedNil, .failed,
-      .cycle,
-      .notConvertible, .notSendable, .argumentNotSendable:
+    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed,
+      .factoryReturnedNil, .failed, .cycle, .notConvertible, .notSendable, .argumentNotSendable:
       contexts.lazy.flatMap(\.findings).first { finding in
         (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name
       }

@@ -56,6 +56,8 @@ public struct UDILinkError: Error, Sendable, Hashable {
     public let fileID: String?
     /// The line of this call or declaration, counted from 1.
     public let line: Int?
+    /// Whether this step is a provider with an asynchronous factory, which can wait for the next step.
+    var canWait = false
   }
 }
 
@@ -76,7 +78,7 @@ extension UDILinkError.Step: CustomStringConvertible {
 extension UDILinkError: CustomStringConvertible {
   /// What is missing and who needs it, on the first line; then the chain, the advice, and a line for each context.
   public var description: String {
-    ([summary, way, explanation.advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
+    ([summary, way, advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }
 
   /// What is missing and who needs it, in one line.
@@ -86,7 +88,20 @@ extension UDILinkError: CustomStringConvertible {
 
   /// The summary, the chain and the advice on a single line.
   var message: String {
-    [summary, way.map { "\($0)." }, explanation.advice].compactMap(\.self).joined(separator: " ")
+    [summary, way.map { "\($0)." }, advice].compactMap(\.self).joined(separator: " ")
+  }
+
+  /// What to do about it: to wait, if the lookup could not, but one of the factories that asked could have.
+  private var advice: String? {
+    guard cause == .asynchronous, let index = chain.lastIndex(where: \.canWait), let missing = chain.last else {
+      return explanation.advice
+    }
+    let (asker, asked) = (chain[index], chain[index + 1])
+    let reason = asked.kind == .missing ? "" : ", because it needs \(missing.label)"
+    return """
+      The factory of \(asker.label) is asynchronous, too, and can wait: in it, obtain \(asked.label), with \
+      `try await context.obtain()`, instead of requiring it\(reason). An asynchronous factory is not run again.
+      """
   }
 
   /// How many objects and providers are named as needing the dependency, beginning with the nearest.

@@ -15,6 +15,19 @@ extension UDIObject {
     explanation(type, name, search, .anywhere)
   }
 
+  /// Explains the result of a lookup by a key that begins in the object's effective context.
+  ///
+  /// - Parameters:
+  ///   - key: The type that is looked up, and the name.
+  ///   - search: The direction of the lookup; by default the context's search.
+  /// - Returns: The explanation. Its description begins with the cause.
+  /// - Complexity: The same as for ``UDIContext/explain(_:named:search:)``.
+  public func explain<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil
+  ) -> UDIExplanation {
+    explanation(Dependency.self, key.name, search, .anywhere)
+  }
+
   /// Explains the result of a lookup with arguments that begins in the object's effective context.
   ///
   /// - Parameters:
@@ -41,6 +54,11 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
     explanation(type, name, search, .mainActor)
+  }
+
+  /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
+  public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
+    explanation(Dependency.self, key.name, search, .mainActor)
   }
 
   /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.

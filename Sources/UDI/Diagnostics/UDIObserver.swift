@@ -61,11 +61,7 @@ public struct UDIObserver: Sendable {
   static func tell(_ event: () -> UDIEvent) {
     guard let observer = ofTask ?? process else { return }
     PerThread.prepare()
-    let resolution = PerThread.resolution.object
-    if resolution.isObserving { return }
-    resolution.isObserving = true
-    defer { resolution.isObserving = false }
-    observer.body(event())
+    PerThread.resolution.object.tell(.observer) { observer.body(event()) }
   }
 }
 

@@ -6,6 +6,9 @@ import Synchronization
 /// reporter of the process. Unless it is replaced, the reporter of the process writes to standard error in debug builds
 /// of the library, and does nothing in release builds.
 ///
+/// What a reporter itself does on the thread where it is called is not reported, so a reporter may look up what it
+/// needs.
+///
 /// ```swift
 /// UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { misuse in
 ///   logger.warning("\(misuse)")
@@ -68,7 +71,13 @@ public struct UDIReporter: Sendable {
   #endif
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
-    forward(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
+    report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
+  }
+
+  /// Reports a misuse, unless the reporter itself has caused it. Do not call this under a lock.
+  func report(_ misuse: UDIMisuse) {
+    PerThread.prepare()
+    PerThread.resolution.object.tell(.reporter) { body(misuse) }
   }
 
   @TaskLocal fileprivate static var ofTask: UDIReporter?

@@ -145,7 +145,10 @@ extension UDISnapshot.Binding: CustomStringConvertible {
 extension UDISnapshot.Provider: CustomStringConvertible {
   /// The key, whether an instance is kept, the lifetime, and the factory's last failure: `Shop.Store: made, context`.
   public var description: String {
-    let failure = lastFailure.map { ", failed last time: \(oneLine($0))" } ?? ""
+    let failure =
+      lastFailure.map {
+        $0 == FactoryFailure.nilMessage ? ", returned nil last time" : ", failed last time: \(oneLine($0))"
+      } ?? ""
     return "\(describeKey(typeName, name)): \(isMade ? "made" : "not made"), \(lifetime)\(failure)"
   }
 }

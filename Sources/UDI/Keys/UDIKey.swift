@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// `link`, `linkInLine`, `require`, `obtain`, `whileAvailable` and `unregister` take keys.
+/// `link`, `linkInLine`, `require`, `obtain`, `whileAvailable`, `unregister` and `explain` take keys.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in

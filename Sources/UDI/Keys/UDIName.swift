@@ -160,12 +160,22 @@ extension UDIName {
 }
 
 extension UDIName: CustomStringConvertible {
-  /// The name as messages show it: strings in quotes, other values by their descriptions.
+  /// The string, or the description of any other value, in one line. Control characters are escaped. Errors, events,
+  /// explanations and snapshots contain this text.
   public var description: String {
     switch value {
-    case .text(let text): "\"\(oneLine(text))\""
+    case .text(let text): oneLine(text)
     case .other(let box): box.description
     case .token(let token): token.description
+    }
+  }
+
+  /// The type of the value, as a text.
+  var typeName: String {
+    switch value {
+    case .text: "String"
+    case .other(let box): box.typeName
+    case .token(let token): token.typeName
     }
   }
 }
@@ -188,6 +198,7 @@ final class NameBox: Hashable, @unchecked Sendable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
+  var typeName: String { "\(type(of: value.base))" }
   /// The value's description, in one line.
   var description: String { oneLine(String(describing: value.base)) }
 }

@@ -47,6 +47,7 @@ extension UDIAttachment {
       if binding.isMulti, let end { binding.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
+    unsafe attachSite = site
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
   }

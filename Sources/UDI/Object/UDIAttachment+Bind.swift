@@ -26,6 +26,7 @@ extension UDIAttachment {
       // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
       // look.
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
+      if isOwn, UDIRecording.isOn { (binding as? DetailedBinding)?.attachSite = unsafe attachSite }
       target.withNode { node in
         if BindingAudit.isOn { node.remember(target) }
         node.bind(binding, moving: !isMulti, &garbage)

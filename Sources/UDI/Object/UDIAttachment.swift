@@ -28,6 +28,8 @@ public final class UDIAttachment: Sendable {
   /// The search that the context had when the object was last attached to one. Explanations use it when the context is
   /// gone. Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
+  /// The call, or the registration, that attached the object last; nil if that is not known. Guarded by the tree lock.
+  nonisolated(unsafe) var attachSite: CallSite?
   /// Whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`. Guarded by the tree lock.
   nonisolated(unsafe) var comesFromLook = false
   /// The contexts that own the object, each listed once. Usually the only one is the context whose provider made the

@@ -45,7 +45,8 @@ extension UDIContext {
   ///     ``UDIMisuse/Kind/unclosed``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
+  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -80,7 +81,8 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
+  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -168,7 +170,7 @@ extension UDIContext {
     let other = change { node, garbage -> Entry? in
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
-      if node.shared.parent == nil { node.remember(self) }
+      if node.parent == nil { node.remember(self) }
       if let left = node.leftBySetUp(provider, &garbage) { return left }
       if node.treeLocked.state != .open {
         node.refuse(provider, verb, &garbage)

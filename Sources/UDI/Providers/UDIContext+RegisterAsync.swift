@@ -4,7 +4,7 @@ extension UDIContext {
   ///
   /// ```swift
   /// context.register((any Database).self, lifetime: .context) { context in
-  ///   try await PostgresDatabase.open(context.require(Configuration.self).url)
+  ///   try await PostgresDatabase.open(context.obtain(Configuration.self).url)
   /// }
   /// let database = try await context.obtain((any Database).self)
   /// ```
@@ -13,10 +13,11 @@ extension UDIContext {
   /// if one is kept already. If none is kept, the lookup is a miss.
   ///
   /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task,
-  /// with the task-local values of the first task that asked, and with the highest priority of the tasks that wait. A
-  /// waiting task that is cancelled stops waiting. If no task waits any longer, the factory's task is cancelled.
-  /// Failures are not kept: the next task that asks runs the factory again. Under the lifetime `.unique`, the factory
-  /// runs in the task that asks.
+  /// with the task-local values of the first task that asked, and with the highest priority that one of the tasks had
+  /// when it began to wait. A waiting task that is cancelled stops waiting. If no task waits any longer, the factory's
+  /// task is cancelled. Failures are not kept: the next task that asks runs the factory again. Under the lifetime
+  /// `.unique`, the factory runs in the task that asks. In the factory, obtain what might be asynchronous itself: the
+  /// factory is not run a second time.
   ///
   /// While the factory runs, lookups through the given context go up unless they name a search, so that no instance is
   /// made from dependencies below. The same goes for lookups in tasks that the factory starts: until the factory has
@@ -39,7 +40,7 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`.
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -76,7 +77,7 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`.
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -113,7 +114,7 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`.
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -156,7 +157,7 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`.
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -167,20 +168,30 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
-    let isolation = Isolation.of(make.isolation, in: nil, site)
-    let make = isolation.owned(AsyncInitialiser(make))
-    return register(
-      AsyncFactory(
-        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
-        { context, _ in
-          var parameters: [Instance?] = []
-          for type in ArgumentPack<First, repeat each More>.types {
-            parameters.append(try await context.obtainParameter(type, at: parameters.count + 1))
-          }
-          return try Instance(optional: try await make.value.call(pack(parameters)), as: type)
-        }, completion(onCreate, site)),
-      closing: .of(onClose))
+    addInitialiser(
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), make.isolation, AsyncInitialiser(make), onCreate,
+      onClose)
+  }
+
+  // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
+  // `NonisolatedNonsendingByDefault`, cannot be converted to `@isolated(any)`. The parameter `isolation` tells the two
+  // forms apart, and lets the compiler prefer the first if both fit. (Swift 6.3 crashes if it converts an initialiser
+  // that runs on no actor to the type that this form takes.)
+
+  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)``, for an initialiser
+  /// or a function that runs on its caller's actor. Here it runs on no actor.
+  @_disfavoredOverload
+  @discardableResult
+  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
+    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    addInitialiser(
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), nil, AsyncInitialiser(make), onCreate, onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -196,7 +207,8 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addOnMainActor(type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), factory, onCreate, onClose)
+    addOnMainActor(
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` on the main actor, for a
@@ -211,7 +223,49 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), { _ in try await factory() }, onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, { _ in try await factory() },
+      onCreate,
+      onClose)
+  }
+
+  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)`` on the main actor,
+  /// for an initialiser with a parameter that is not `Sendable`.
+  ///
+  /// - Precondition: `make` belongs to the main actor.
+  @_disfavoredOverload
+  @MainActor
+  @discardableResult
+  public func register<Dependency: Sendable, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    return addOnMainActor(
+      type, name, lifetime, .ifAny(metadata), site, .anywhere, lookingUpParameters(of: make, site), onCreate, onClose)
+  }
+
+  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)`` on the main actor,
+  /// for a type that is not `Sendable`.
+  ///
+  /// - Precondition: `make` belongs to the main actor.
+  @_disfavoredOverload
+  @preconcurrency @MainActor
+  @discardableResult
+  public func register<Dependency, First, each More>(
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
+    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
+    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+  ) -> UDIRegistration<Dependency> {
+    let site = CallSite(fileID, line)
+    return addOnMainActor(
+      type, name, lifetime, .ifAny(metadata), site, .mainActor, lookingUpParameters(of: make, site), onCreate, onClose)
   }
 }
 
@@ -221,7 +275,7 @@ extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ site: CallSite, _ reach: Reach, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -229,7 +283,7 @@ extension UDIContext {
     let type = type as Any.Type
     return register(
       AsyncFactory(
-        type, name, lifetime, metadata, site, .mainActor, .mainActor,
+        type, name, lifetime, metadata, site, reach, .mainActor,
         { @MainActor context, _ in try Instance(optional: try await closures.value.0(context), as: type) },
         onCreate == nil
           ? nil
@@ -251,18 +305,65 @@ extension UDIContext {
     }
   }
 
-  /// Obtains a parameter of an initialiser.
+  private func addInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: CallSite, _ actor: (any Actor)?, _ make: AsyncInitialiser<Dependency, First, repeat each More>,
+    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
+    _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
+  ) -> UDIRegistration<Dependency> {
+    let isolation = Isolation.of(actor, in: nil, site)
+    let make = isolation.owned(make)
+    return register(
+      AsyncFactory(
+        type, name, lifetime, metadata, site, .anywhere, isolation,
+        { context, _ in
+          let parameters = try await context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)
+          return try Instance(optional: try await make.value.call(pack(parameters)), as: type)
+        }, completion(onCreate, site)),
+      closing: .of(onClose))
+  }
+
+  /// Obtains the parameters of an initialiser, one after the other.
   ///
-  /// - Parameter position: The position of the parameter, counted from 1.
-  /// - Returns: The instance. Nil if the parameter's type is an optional and there is no such dependency.
-  private func obtainParameter(_ type: Any.Type, at position: Int) async throws -> Instance? {
-    let optional = TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil
-    let request = Obtaining(
-      context: self, type: optional?.wrapped ?? type, name: nil, reach: .anywhere, search: nil, arguments: nil)
-    do { return try await request.run() } catch let missing as UDILinkError {
-      if optional != nil, missing.isAbsence { return nil }
-      throw missing.asked(asParameter: position)
+  /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
+  nonisolated(nonsending) fileprivate func obtainParameters(
+    _ types: [Any.Type], _ reach: Reach
+  ) async throws -> [Instance?] {
+    var instances: [Instance?] = []
+    let call = AsyncCall.current
+    let graphs = call?.beginParameters() ?? LastingGraphs()
+    defer { call?.endParameters() }
+    for type in types {
+      let optional = TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil
+      let request = Obtaining(
+        context: self, type: optional?.wrapped ?? type, name: nil, reach: reach, search: nil, arguments: nil,
+        graphs: graphs)
+      do { instances.append(try await request.run()) } catch let missing as UDILinkError {
+        guard optional != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
+        instances.append(nil)
+      }
     }
+    return instances
+  }
+}
+
+/// Returns a factory that obtains the parameters of a main-actor initialiser and calls it.
+///
+/// - Precondition: The initialiser belongs to the main actor.
+@MainActor
+private func lookingUpParameters<Dependency, First, each More>(
+  of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: CallSite
+) -> @MainActor (UDIContext) async throws -> Dependency? {
+  guard make.isolation === MainActor.shared else {
+    fatalError(
+      """
+      \(site.fileID):\(site.line): the asynchronous initialiser or function given here takes or makes something that \
+      is not Sendable and so stays on the main actor, but it does not run there. Write `@MainActor` before it.
+      """)
+  }
+  let make = MainActorInitialiser(make)
+  return { context in
+    try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .mainActor)))
   }
 }
 
@@ -299,12 +400,32 @@ private struct AsyncFactoryFunction<Dependency: Sendable, First: Sendable, each 
 }
 
 private struct AsyncInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
-  private let function: @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
+  private let function: @concurrent @Sendable (First, repeat each More) async throws -> Dependency
 
-  init(_ function: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency) {
+  /// - Parameter function: A function of any isolation. The conversion makes it move to its actor by itself.
+  init(_ function: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency) {
     self.function = function
   }
 
+  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
+    try await function(arguments.first, repeat each arguments.more)
+  }
+}
+
+private struct MainActorInitialiser<Dependency, First, each More> {
+  private let function: @MainActor (First, repeat each More) async throws -> Dependency
+
+  private struct AnyIsolation {
+    let function: @isolated(any) (First, repeat each More) async throws -> Dependency
+  }
+
+  /// - Parameter function: A function of the main actor. The cast is safe because an asynchronous function is called in
+  ///   the same way whether or not its type names its actor.
+  init(_ function: @escaping @isolated(any) (First, repeat each More) async throws -> Dependency) {
+    self = unsafe unsafeBitCast(AnyIsolation(function: function), to: Self.self)
+  }
+
+  @MainActor
   func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
     try await function(arguments.first, repeat each arguments.more)
   }

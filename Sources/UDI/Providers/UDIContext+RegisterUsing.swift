@@ -34,7 +34,8 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `make` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
+  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload
   @discardableResult
@@ -130,9 +131,12 @@ func lookingUpParameters<Dependency, First, each More>(
   let make = IsolatedInitialiser(make).isolationErased
   return { context in
     var position = 0
+    // While `obtain` is looking something up, parameters that have been made are kept in case another one is missing.
+    var made = PerThread.resolution.read { $0.isObtaining ? $0.takeGivenParameters() : nil }
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
-      return try context.parameter(type, at: position, reach)
+      if made == nil { return try context.parameter(type, at: position, reach) }
+      return try context.parameter(type, at: position, reach, &made!)
     }
     let first = try next(First.self)
     return try make(first, repeat try next((each More).self))
@@ -150,6 +154,25 @@ extension UDIContext {
       return TypeToken.of(type).holdsReferences ? try reference(type, reach) : try value(type, reach)
     } catch let missing as UDILinkError {
       throw missing.asked(asParameter: position)
+    }
+  }
+
+  /// Looks up a parameter for `obtain`, unless it has been made already.
+  ///
+  /// - Parameter made: The parameters that have been made, from the first on. The new one is added.
+  @inline(never)
+  fileprivate func parameter<Parameter>(
+    _ type: Parameter.Type, at position: Int, _ reach: Reach, _ made: inout [OwnedInstance]
+  ) throws -> Parameter {
+    if position <= made.count, let given = made[position - 1].value.value(as: type, isExact: false) { return given }
+    made.removeLast(max(0, made.count - position + 1))
+    do {
+      let found = try parameter(type, at: position, reach)
+      made.append(OwnedInstance(Instance(found), by: reach == .mainActor ? MainActor.shared : nil))
+      return found
+    } catch {
+      PerThread.resolution.read { $0.noteParameters(made) }
+      throw error
     }
   }
 

@@ -29,7 +29,7 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`.
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -66,7 +66,8 @@ extension UDIContext {
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`.
+  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
+  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(

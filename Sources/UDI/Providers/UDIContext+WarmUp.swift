@@ -88,14 +88,30 @@ public struct UDIWarmUpError: Error, Sendable {
 
 extension UDIWarmUpError.Failure: CustomStringConvertible {
   /// The dependency, the context and the error.
-  public var description: String { "\(describeKey(typeName, name)) in \(quoted(path)): \(error)" }
+  public var description: String { "\(dependency): \(error)" }
+
+  fileprivate var dependency: String { "\(describeKey(typeName, name)) in \(quoted(path))" }
+  /// The error, without what needed the dependency: two dependencies may lack the same one.
+  fileprivate var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
 }
 
 extension UDIWarmUpError: CustomStringConvertible {
-  /// The number of failures, and one line for each.
+  /// The number of failures, and each error once, with all dependencies that could not be made because of it.
   public var description: String {
     if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
-    return (["\(failures.count) dependencies could not be made:"] + failures.map { "  \($0)" }).joined(separator: "\n")
+    var causes: [(text: String, failures: [Failure])] = []
+    for failure in failures {
+      if let index = causes.firstIndex(where: { $0.text == failure.cause }) {
+        causes[index].failures.append(failure)
+      } else {
+        causes.append((failure.cause, [failure]))
+      }
+    }
+    let lines = causes.flatMap { _, failures in
+      let others = failures.dropFirst().map(\.dependency).joined(separator: ", ")
+      return ["  \(failures[0])"] + (others.isEmpty ? [] : ["    For the same reason: \(others)"])
+    }
+    return (["\(failures.count) dependencies could not be made:"] + lines).joined(separator: "\n")
   }
 }
 
@@ -110,8 +126,8 @@ extension Obtaining {
       if reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
       return nil
     } catch {
-      let path = context.change { node, _ in node.fullPath }
-      return .init(typeName: TypeIdentity.of(type).text, name: name?.description, path: path, error: error)
+      return .init(
+        typeName: TypeIdentity.of(type).text, name: name?.description, path: context.fullPath, error: error)
     }
   }
 

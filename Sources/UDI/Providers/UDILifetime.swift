@@ -100,6 +100,31 @@ public struct UDILifetime: Sendable {
   public static let context = UDILifetime(builtIn: "context", .strong)
 }
 
+/// The names that other libraries have for lifetimes.
+extension UDILifetime {
+  /// Unavailable: the context in which the provider is registered keeps the instance, under `.context`.
+  @available(*, unavailable, renamed: "context")
+  public static var singleton: UDILifetime { .context }
+
+  /// Unavailable: each link makes a new instance under `.unique`.
+  @available(*, unavailable, renamed: "unique")
+  public static var transient: UDILifetime { .unique }
+
+  /// Unavailable: an instance is kept under `.context` until a reset.
+  @available(*, unavailable, renamed: "context")
+  public static var cached: UDILifetime { .context }
+
+  /// Unavailable: the name means different things elsewhere.
+  @available(
+    *, unavailable,
+    message: """
+      write `.weak` for an instance that is kept while something holds it, `.context` for one that the context keeps, \
+      or `.graph` for one that a link and everything linked during it share
+      """
+  )
+  public static var shared: UDILifetime { .weak }
+}
+
 extension UDILifetime: Hashable {
   /// Returns whether both have the same name. A lifetime of your own never equals a built-in one.
   public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
@@ -144,6 +169,9 @@ extension UDILifetime: CustomStringConvertible {
 /// library does not make two instances at once, and never uses an instance that was stored before a reset or by another
 /// provider. After a reset, however, a new instance can be made while the factory still makes one that was begun before
 /// the reset. The storage does not keep that one.
+///
+/// A storage may let go of an instance at any time, so the context does not own what is in it, and does not close it:
+/// `register` stops the program if it is given `onClose` and a lifetime with a storage of your own.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///

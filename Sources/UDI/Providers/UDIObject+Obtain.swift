@@ -21,6 +21,43 @@ extension UDIObject {
     return try await obtainAtLength(type, name, .anywhere, search, nil, CallSite(fileID, line))
   }
 
+  /// Looks up a dependency, and throws if there is none; see ``UDIContext/obtain(named:search:)``. The dependency's
+  /// type is inferred from the place where the result is used.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
+  @_disfavoredOverload
+  @inlinable
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
+  }
+
+  /// Looks up a dependency, and throws if there is none; see ``UDIContext/obtain(_:named:search:)``. The compiler
+  /// chooses this form where an optional is expected. This form looks up the type that the optional wraps.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
+  @inlinable
+  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency? {
+    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
+  }
+
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
   /// made, the call waits; see ``UDIContext/obtain(_:named:search:with:_:)``.
   ///
@@ -85,6 +122,26 @@ extension UDIObject {
   ) async throws -> Dependency {
     if let found = _attachedContext.present(type, name, .mainActor, search) { return found }
     return try await obtainAtLength(type, name, .mainActor, search, nil, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @_disfavoredOverload
+  @preconcurrency @MainActor
+  @inlinable
+  public func obtain<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
+  }
+
+  /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`, where
+  /// an optional is expected.
+  @preconcurrency @MainActor
+  @inlinable
+  public func obtain<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency? {
+    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
   }
 
   /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.

@@ -329,7 +329,7 @@ extension UDIContext {
       let found = node.registrations(of: .of(type), search, from: self)
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
-      change { node, _ in if node.shared.parent == nil { node.remember(self) } }
+      change { node, _ in if node.parent == nil { node.remember(self) } }
       return found.map { .of($0, reach) }
     }
   }

@@ -12,8 +12,14 @@
 /// moved. (The release of an object that is not a ``UDIObject`` is noticed only when its binding is next touched.) A
 /// consumer that was busy gets only the latest state.
 ///
-/// The sequence ends when the task is cancelled, or when the context is gone or closed. Neither the sequence nor its
-/// iterator keeps the context or the found dependency alive.
+/// If a provider's factory belongs to an actor, the instance is made there. An instance of an asynchronous factory
+/// comes when ``UDIContext/obtain(_:named:search:)`` has made it.
+///
+/// If a factory fails, the provider is asked again when something changes under the key of the sequence, but not when
+/// what the factory needs has come. If it can come later, follow it, too, and look the dependency up when it is there.
+///
+/// The sequence ends when the task is cancelled, when the context is gone, or when it begins to be closed. Neither the
+/// sequence nor its iterator keeps the context or the found dependency alive.
 ///
 /// Values cannot be compared, so a value that a factory makes counts as new each time a change causes another lookup.
 ///
@@ -38,7 +44,7 @@ extension UDIUpdates: AsyncSequence {
 
     /// Waits for the next element; the first is available at once.
     ///
-    /// - Parameter actor: The caller's actor, on which the lookup runs.
+    /// - Parameter actor: The caller's actor, on which the lookup runs. What only another actor can make is made there.
     /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
       await consumer.next()

@@ -15,7 +15,7 @@ extension Page {
       object: { state: 'object', shape: 'triangle', isGone: false },
     }
 
-    const spell = (type, name) => name === null ? type : `${type} named ${name}`
+    const spell = (type, name) => name === null ? type : `${type} named "${name}"`
     const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
     // A tag may contain any characters. Invisible characters, and those that change the direction of the text, are

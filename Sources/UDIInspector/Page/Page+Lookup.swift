@@ -30,7 +30,7 @@ extension Page {
         const found = keys.filter(fits)
         if (found.length === 1) return tree.keys.get(found[0])
       }
-      const [, type, name] = /^(.*?)(?: named (.*))?$/s.exec(text)
+      const [, type, name] = /^(.*?)(?: named "?(.*?)"?)?$/s.exec(text)
       return { type, name: name ?? null }
     }
 
@@ -81,7 +81,7 @@ extension Page {
         ? finding.className ?? '' : finding.kind === 'provider' ? finding.lifetime ?? '' : ''
       return element('span', {}, sign((kinds[finding.kind] ?? kinds.dead).shape),
         ` ${(kinds[finding.kind] ?? { state: finding.kind }).state} `, text,
-        finding.name !== null && finding.name !== way.key.name ? ` named ${finding.name}` : '')
+        finding.name !== null && finding.name !== way.key.name ? ` named "${finding.name}"` : '')
     }
 
     byID('key').addEventListener('input', offerKeys)

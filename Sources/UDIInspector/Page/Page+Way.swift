@@ -118,8 +118,9 @@ extension Page {
       }
       way.others = seen.filter(entry => entry.name !== key.name && !kinds[entry.kind].isGone)
       way.outside = outside(start, key, search)
-      way.cause = way.gone !== null ? way.gone.kind : way.others.length > 0 ? 'otherNames'
-        : way.outside === null ? 'notRegistered' : way.outside.scope === null ? 'outOfReach' : 'inScope'
+      way.cause = way.gone !== null ? way.gone.kind
+        : way.outside !== null ? (way.outside.scope === null ? 'outOfReach' : 'inScope')
+        : way.others.length > 0 ? 'otherNames' : 'notRegistered'
       way.goesBeyond = searches[search].above && tree.path.length > 1
       return way
     }
@@ -141,7 +142,7 @@ extension Page {
           + (way.gone.end === null
             ? 'The context of its object has ended.' : `The bind at ${way.gone.end} withdrew it.`)
         case 'otherNames': return `No ${key} is registered where the lookup looks, only `
-          + `${[...new Set(way.others.map(one => one.name === null ? 'one without a name' : `one named ${one.name}`))]
+          + `${[...new Set(way.others.map(one => one.name === null ? 'one without a name' : `one named "${one.name}"`))]
             .sort().join(' and ')}.`
         case 'outOfReach': return `${key} is out of reach: it is in ${where(way.outside.entry)}.`
         case 'inScope': return `${key} is in the scope ${quote(way.outside.scope.path)}, which is closed to lookups `

@@ -365,7 +365,10 @@ import UDI
     var mortal: Mortal? = Mortal(death)
     let pause = Pause()
     if let mortal { context.bind(mortal, as: (any Local).self, named: UDIName(pause)) }
-    async let explanation = Task.detached { [context] in context.explain((any Shown).self) }.value
+    // On a thread of its own, because this blocks it.
+    async let explanation = withCheckedContinuation { [context] continuation in
+      onThread { continuation.resume(returning: context.explain((any Shown).self)) }
+    }
     await pause.reached
     mortal = nil
     // What was sent to the main actor earlier has been released by now.

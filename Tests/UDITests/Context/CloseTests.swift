@@ -76,7 +76,7 @@ import UDI
     #expect(closed.withLock { $0 } == expected)
     let failures = try #require(error).failures
     #expect(failures.count > 20 && failures.count < 120)
-    #expect(failures.map { ($0.error as? Broken).map { "\"\($0.label)\"" } } == failures.map(\.name))
+    #expect(failures.map { ($0.error as? Broken).map(\.label) } == failures.map(\.name))
     #expect(failures.allSatisfy { $0.path.first == "root" && $0.typeName == String(reflecting: (any Alpha).self) })
     for context in contexts {
       #expect(context.parent == nil && context.children.isEmpty)
@@ -221,20 +221,10 @@ import UDI
     #expect(await second.value?.failures.count == 1)
   }
 
-  /// Keeps an instance until it is reset.
-  private final class Shelf: UDIStorage {
-    private let kept = Locked<UDIMade?>(nil)
-    func load() -> UDIMade? { kept.withLock { $0 } }
-    func store(_ made: UDIMade) { kept.withLock { $0 = made } }
-    func reset() { kept.withLock { $0 = nil } }
-  }
-
-  @Test(
-    "What was made in the hook of an object is closed before that object",
-    arguments: [UDILifetime.context, UDILifetime("shelf", storage: .custom { Shelf() })])
-  func madeInHook(_ lifetime: UDILifetime) async throws {
+  @Test("What was made in the hook of an object is closed before that object")
+  func madeInHook() async throws {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
-    context.register(Member.self, lifetime: lifetime) {
+    context.register(Member.self, lifetime: .context) {
       Member { member in
         member.bind(member, as: (any Service).self)
         _ = member.linkInLine((any Alpha).self)
@@ -362,11 +352,10 @@ import UDI
   // MARK: What is being made
 
   /// The factory runs on another thread while the context is closed.
-  @Test(arguments: [UDILifetime.context, UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })])
-  func aMakingUnderWayIsAwaitedAndClosed(_ lifetime: UDILifetime) async throws {
+  @Test func aMakingUnderWayIsAwaitedAndClosed() async throws {
     let (context, census, journal) = (UDIContext(tag: "context"), Census(), Journal())
     let (begun, go, done) = (Signal(), Meeting(2), Signal())
-    context.register((any Alpha).self, lifetime: lifetime) { context in
+    context.register((any Alpha).self, lifetime: .context) { context in
       begun.send()
       go.arrive()
       // Nothing more is begun.

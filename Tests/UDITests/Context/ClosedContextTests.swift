@@ -84,10 +84,13 @@ import UDI
     Use("setUp") { $0.setUp { _ in Issue.record("it does not run") } },
     Use("install") { $0.install(Module()) },
     Use("inject") { $0.rules(for: Target.self).inject(\.service) },
-    Use("withScope") {
-      $0.withScope(tag: "late") { scope in
-        #expect(scope.isScope && scope.link((any Service).self) == nil && scope.parent == nil)
+    Use("withScope") { context in
+      func synchronously() {
+        context.withScope(tag: "late") { scope in
+          #expect(scope.isScope && scope.link((any Service).self) == nil && scope.parent == nil)
+        }
       }
+      synchronously()
     },
     Use("asynchronous withScope") {
       await $0.withScope(tag: "late") { scope async in #expect(scope.link((any Service).self) == nil) }

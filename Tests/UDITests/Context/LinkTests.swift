@@ -193,7 +193,7 @@ import UDI
     }
     let explanation = try #require(error?.explanation)
     #expect(explanation.typeName == "UDITests.Other")
-    #expect(explanation.name == "\"x\"")
+    #expect(explanation.name == "x")
     #expect(explanation.contextPath == ["App", "Shop"])
     #expect(explanation.search == .ancestors)
     #expect(explanation == shop.explain((any Other).self, named: "x", search: .ancestors))

@@ -146,6 +146,26 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let waiting = [
     Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
     Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
+    Way("UDIContext.obtain(named:search:)") {
+      let asker = $0, search = $1
+      @MainActor func obtain() async throws -> any Service { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIContext.obtain(named:search:)") {
+      let asker = $0, search = $1
+      @MainActor func obtain() async throws -> (any Service)? { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIContext.obtain(named:search:)") {
+      let asker = $0, search = $1
+      @MainActor func obtain() async throws -> any Domestic { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIContext.obtain(named:search:)") {
+      let asker = $0, search = $1
+      @MainActor func obtain() async throws -> (any Domestic)? { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
     Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil },
     Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil },
     Way("UDIContext.obtain(_:named:search:with:_:)") {
@@ -188,6 +208,8 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let explaining = [
     Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
     Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
+    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
+    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
     Way("UDIContext.explain(_:named:search:with:_:)") {
       isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
@@ -313,6 +335,26 @@ private protocol Domestic: AnyObject {}
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Domestic).self, search: search)) != nil
     },
+    Way("UDIObject.obtain(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func obtain() async throws -> any Service { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIObject.obtain(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func obtain() async throws -> (any Service)? { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIObject.obtain(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func obtain() async throws -> any Domestic { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
+    Way("UDIObject.obtain(named:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0), search = $1
+      @MainActor func obtain() async throws -> (any Domestic)? { try await asker.obtain(search: search) }
+      return (try? await obtain()) != nil
+    },
     Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain(UDIKey((any Service).self), search: search)) != nil
@@ -363,6 +405,12 @@ private protocol Domestic: AnyObject {}
     },
     Way("UDIObject.explain(_:named:search:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, search: $1))
+    },
+    Way("UDIObject.explain(_:search:)") {
+      isFound(Asker().attached(to: $0).explain(UDIKey((any Service).self), search: $1))
+    },
+    Way("UDIObject.explain(_:search:)") {
+      isFound(Asker().attached(to: $0).explain(UDIKey((any Domestic).self), search: $1))
     },
     Way("UDIObject.explain(_:named:search:with:_:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, named: withNumber, search: $1, with: 1))
@@ -658,16 +706,20 @@ private protocol Domestic: AnyObject {}
     let root = UDIContext(tag: "root")
     let service = Plain()
     root.bind(service, as: (any Service).self)
-    let tags = root.withScope(tag: "request") { outer in
-      root.withScope(tag: "request") { inner in
-        #expect(outer.isScope && inner.isScope && inner.link((any Service).self) === service)
-        return [outer.tag, inner.tag]
+    func tags(_ tag: String) -> [String] {
+      root.withScope(tag: tag) { outer in
+        root.withScope(tag: tag) { inner in
+          #expect(outer.isScope && inner.isScope && inner.link((any Service).self) === service)
+          return [outer.tag, inner.tag]
+        }
       }
     }
+    let tags = tags("request")
     #expect(tags[0] == "request" && tags[1].hasPrefix("request #"))
     let parent = await root.withScope(tag: "request") { scope async in scope.parent }
     #expect(parent === root)
-    #expect(throws: OutOfOrder.self) { try root.withScope(tag: "request") { _ in throw OutOfOrder() } }
+    func fail() throws { try root.withScope(tag: "request") { _ in throw OutOfOrder() } }
+    #expect(throws: OutOfOrder.self) { try fail() }
     #expect(root.children.isEmpty)
   }
 

@@ -227,7 +227,7 @@ import TreeModel
       #expect(root.linkAll((any Service).self).count == 2)
       #expect(root.registrations(of: (any Service).self).count == 2)
       let explanation = root.explain((any Service).self)
-      #expect(explanation.cause == .otherNames([#""a""#, #""b""#]))
+      #expect(explanation.cause == .otherNames(["a", "b"]))
       #expect(explanation.contexts.map(\.findings.count) == [0, 2])
       #expect(root.snapshot().contexts.map(\.bindings.count) == [0, 1])
       #expect(child.link((any Other).self, search: .ancestors) == nil)

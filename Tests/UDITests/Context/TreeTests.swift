@@ -138,7 +138,8 @@ import UDI
     }
     #expect(context.path == tags)
     #expect(root.context(at: []) === root)
-    #expect(root.path.isEmpty)
+    #expect(root.path.isEmpty && root.fullPath == ["root"])
+    #expect(context.fullPath == ["root"] + tags)
     #expect(root.context(at: ["Checkout", "missing"]) == nil)
     #expect(context.root === root)
     #expect(root.child(tag: "Checkout")?.description == "root / Checkout")

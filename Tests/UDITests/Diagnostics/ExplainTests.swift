@@ -17,12 +17,46 @@ struct ExplainTests {
     root.bind(other, as: (any Service).self, named: 7)
     #expect(
       firstLine(of: root.explain((any Service).self))
-        == "No UDITests.Service without a name is registered in \"App\" and below, only one named \"backup\" and one named 7."
+        == "No UDITests.Service without a name is registered in \"App\" and below, only one named \"7\" and one named \"backup\"."
     )
     root.bind(plain, as: (any Other).self)
     #expect(
       firstLine(of: root.explain((any Other).self, named: "x"))
         == "No UDITests.Other named \"x\" is registered in \"App\" and below, only one without a name.")
+  }
+
+  @Test("Under another name here, but under the very key in a scope or on another branch, or as another type here")
+  func theVeryKeyComesFirst() throws {
+    let (other, exact) = (Plain(), Plain())
+    shop.bind(other, as: (any Service).self, named: "a")
+    let scope = try root.makeScope(tag: "Scope")
+    scope.bind(exact, as: (any Service).self, named: "b")
+    guard case .inScope(let place, _) = shop.explain((any Service).self, named: "b").cause else {
+      Issue.record("\(shop.explain((any Service).self, named: "b"))")
+      return
+    }
+    #expect(place.finding.name?.contains("b") == true)
+    let branch = try root.makeChild(tag: "Branch")
+    branch.bind(exact, as: (any Service).self, named: "b")
+    #expect(firstLine(of: shop.explain((any Service).self, named: "b")).contains("is out of reach"))
+    branch.bind(exact, as: (any Other).self)
+    shop.bind(other, as: Plain.self)
+    #expect(firstLine(of: shop.explain((any Other).self)).contains("is out of reach"))
+  }
+
+  @Test("Names that differ only in their types are told apart, and the texts of names compare with the names")
+  func nameTexts() {
+    enum Place { case left }
+    let plain = Plain()
+    root.bind(plain, as: (any Service).self, named: 1)
+    #expect(
+      firstLine(of: root.explain((any Service).self, named: "1"))
+        == "No UDITests.Service named \"1\" is registered in \"App\" and below, only one named \"1 (Int)\".")
+    for name in ["backup", UDIName(7), UDIName(Place.left)] {
+      let explanation = root.explain((any Other).self, named: name)
+      #expect(explanation.name == name.description)
+    }
+    #expect(UDIName("backup").description == "backup" && UDIName(Place.left).description == "left")
   }
 
   @Test("As its class, not as the protocol; bound, and made by a provider")
@@ -83,6 +117,46 @@ struct ExplainTests {
     try root.addChild(removed)
     #expect(removed.link((any Service).self) != nil)
     #expect(removed.explain((any Alpha).self).cause == .notRegistered)
+  }
+
+  @Test("Looked up as an optional")
+  func optional() throws {
+    let line = #line + 1
+    root.register((any Service).self) { Plain() }
+    let explanation = root.explain((any Service)?.self).description
+    #expect(
+      explanation.hasPrefix(
+        """
+        No Swift.Optional<UDITests.Service> is registered in "App" and below, but the provider of UDITests.Service in \
+        "App", registered at \(file):\(line), makes one.
+        Look up UDITests.Service, without the question mark: `link` returns an optional anyway.
+        """), "\(explanation)")
+    let other = Plain()
+    root.bind(other, as: (any Other).self)
+    guard case .otherType(let place) = root.explain((any Other)?.self).cause else {
+      Issue.record("\(root.explain((any Other)?.self))")
+      return
+    }
+    #expect(place.finding.typeName == "UDITests.Other")
+  }
+
+  @Test("By a key")
+  func key() throws {
+    final class Unsendable {}
+    let key = UDIKey<any Service>(named: "main")
+    let (service, member) = (Plain(), Member().attached(to: root))
+    root.bind(service, as: (any Service).self, named: "main")
+    for explanation in [root.explain(key), member.explain(key)] {
+      #expect(explanation == root.explain((any Service).self, named: "main"))
+      guard case .found = explanation.cause else {
+        Issue.record("\(explanation)")
+        return
+      }
+    }
+    #expect(root.explain(key, search: .ancestors).search == .ancestors)
+    #expect(member.explain(key, search: .ancestors).search == .ancestors)
+    let other = UDIKey<Unsendable>()
+    #expect(root.explain(other).cause == .notRegistered && member.explain(other).cause == .notRegistered)
   }
 
   @Test("Never registered")

@@ -138,6 +138,11 @@ struct FailureTests {
     withReporter(.silent) {
       #expect(root.link((any Alpha).self) == nil)
       #expect(root.explain((any Alpha).self).cause == .factoryReturnedNil)
+      // A factory that returned nil has not failed, and no text says so.
+      #expect(
+        root.explain((any Alpha).self).description.contains(", whose factory returned nil less than a second ago, reg"))
+      #expect(!root.explain((any Alpha).self).description.contains("failed"))
+      #expect(root.snapshot().description.contains("UDITests.Alpha: not made, unique, returned nil last time\n"))
       #expect(root.link((any Gamma).self) == nil)
       #expect(isFailed(root.explain((any Gamma).self)) && isFailed(root.explain((any Beta).self)))
       #expect(root.link((any Gamma).self) != nil)

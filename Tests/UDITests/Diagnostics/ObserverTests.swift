@@ -45,12 +45,13 @@ struct ObserverTests {
     #expect(
       log.texts == [
         #"made UDITests.Beta in ["App"] for ["UDITests.Alpha named \"x\""]"#,
-        #"made UDITests.Alpha "x" in ["App", "Shop"] for []"#,
+        #"made UDITests.Alpha x in ["App", "Shop"] for []"#,
         #"missed UDITests.Gamma in ["App", "Shop"] false"#, #"missed UDITests.Gamma in ["App", "Shop"] false"#,
         #"missed UDITests.Gamma in ["App", "Shop"] false"#, #"missed UDITests.Gamma in ["App", "Shop"] true"#,
         #"missed UDITests.Gamma in ["App", "Shop"] true"#,
       ])
     guard case .made(let made) = log.all[1] else { return }
+    #expect(made.path == shop.fullPath && made.name == UDIName("x").description)
     #expect(made.lifetime == "unique" && made.line == line && made.fileID == #fileID && made.duration > .zero)
     // Nobody observes any more.
     _ = shop.link((any Gamma).self)

@@ -52,8 +52,34 @@ struct RemovedBindingTests {
     }
     #expect(
       firstLine(of: root.explain((any Other).self))
-        == "UDITests.Other has died: the Member bound in \"App / Shop\" at \(file):\(line) is gone, because nothing held it."
+        == "UDITests.Other has died: the Member bound in \"App / Shop\" at \(file):\(line), where it was attached at \(file):\(line - 1), is gone, because nothing held it."
     )
+  }
+
+  @Test("An object that bound itself where it was attached, and that nobody held: both lines are named")
+  func deadWhereItWasAttached() throws {
+    let bound = #line + 1
+    @Sendable func make() -> Member { Member { $0.bind($0, as: (any Other).self) } }
+    let attached = #line + 1
+    _ = make().attached(to: shop)
+    #expect(
+      firstLine(of: root.explain((any Other).self)) == """
+        UDITests.Other has died: the Member bound in "App / Shop" at \(file):\(bound), where it was attached at \
+        \(file):\(attached), is gone, because nothing held it.
+        """)
+    do { make().attachedContext = shop }
+    #expect(
+      firstLine(of: root.explain((any Other).self)) == """
+        UDITests.Other has died: the Member bound in "App / Shop" at \(file):\(bound) is gone, because nothing held it.
+        """)
+    let registered = #line + 1
+    shop.register(Member.self) { make() }
+    _ = try shop.require(Member.self)
+    #expect(firstLine(of: root.explain((any Other).self)).contains("attached at \(file):\(registered), is gone"))
+    // Another object's binding has nothing to do with where the binder was attached.
+    let binder = make().attached(to: shop)
+    do { binder.bind(Plain(), as: (any Service).self) }
+    #expect(!firstLine(of: root.explain((any Service).self)).contains("attached"))
   }
 
   @Test("A death counts until something is bound there again, and only under its own key")

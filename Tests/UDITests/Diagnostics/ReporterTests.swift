@@ -63,6 +63,34 @@ import UDI
     #expect(log.all.isEmpty)
   }
 
+  @Test func whatAReporterDoesItselfIsNotReported() {
+    let context = UDIContext(tag: "context")
+    context.register((any Service).self) { () throws -> Plain in throw OutOfOrder() }
+    let (reports, misses) = (Tally(), Tally())
+    let reporter = UDIReporter { _ in
+      reports.add()
+      // A logger, for example, might need what has just failed. The limit ends the test if it is reported again.
+      if reports.count < 50 { #expect(context.link((any Service).self) == nil) }
+    }
+    withReporter(reporter) {
+      withObserver(UDIObserver { if case .missed = $0 { misses.add() } }) { _ = context.link((any Service).self) }
+      #expect(reports.count == 1)
+      // The reporter is not an observer, so what it misses is observed.
+      #expect(misses.count == 2)
+      _ = context.link((any Service).self)
+      #expect(reports.count == 2)
+    }
+  }
+
+  @Test func whatAnObserverDoesIsReported() {
+    let context = UDIContext(tag: "context")
+    context.register((any Service).self) { () throws -> Plain in throw OutOfOrder() }
+    let (_, misuses) = MisuseLog.during {
+      withObserver(UDIObserver { _ in _ = context.link((any Service).self) }) { _ = context.link((any Other).self) }
+    }
+    #expect(misuses.map(\.kind) == [.notMade])
+  }
+
   @Test func aReportersErrorPassesThrough() {
     struct Stop: Error {}
     #expect(throws: Stop.self) { try withReporter(.silent) { () throws(Stop) in throw Stop() } }

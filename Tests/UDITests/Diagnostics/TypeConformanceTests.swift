@@ -55,6 +55,35 @@ struct TypeConformanceTests {
     #expect(root.link((any Sending).self) is Manager)
   }
 
+  @Test("A provider of the protocol, asked for by the class: what it says, and that what it advises helps")
+  func concreteType() {
+    let line = #line + 1
+    let registration = root.register((any Sending).self) { Manager() }
+    let explanation = root.explain(Manager.self)
+    #expect(
+      firstLine(of: explanation) == """
+        No UDITests.TypeConformanceTests.Manager is registered in "App" and below, but the provider of \
+        UDITests.TypeConformanceTests.Sending in "App", registered at \(file):\(line), may make one: a \
+        UDITests.TypeConformanceTests.Manager is a UDITests.TypeConformanceTests.Sending.
+        """)
+    #expect(explanation.advice?.hasPrefix("Look up UDITests.TypeConformanceTests.Sending; or ") == true)
+    registration.implements(Manager.self)
+    #expect(root.link(Manager.self) != nil)
+    // The provider makes something else.
+    #expect(root.explain(Sealed.self).summary.contains("may make one"))
+    root.register((any Sending).self, lifetime: .context) { Manager() }
+    _ = root.link((any Sending).self)
+    #expect(root.explain(Sealed.self).cause == .notRegistered)
+    // Every object is an `AnyObject`.
+    root.register((any AnyObject & Sendable).self) { Plain() }
+    #expect(root.explain(Crate<Int>.self).cause == .notRegistered)
+    // What is registered elsewhere under the type itself comes first.
+    root.register((any Receiving).self) { Manager() }
+    let scope = try? root.makeScope(tag: "scope")
+    scope?.register(Desk.self) { Desk() }
+    #expect(root.explain(Desk.self).summary.contains("is in the scope"))
+  }
+
   @Test("Classes, values and generic types, and what they conform to")
   func types() {
     #expect(hints(Manager.self, (any Sending).self) && hints(Manager.self, (any Receiving).self))
@@ -66,7 +95,9 @@ struct TypeConformanceTests {
     #expect(hints(Box<Int>.self, (any Sending).self) && hints(Box<Message>.self, (any Holding).self))
     #expect(hints(Crate<String>.self, (any Sending).self) && !hints(Crate<String>.self, Crate<Int>.self))
     #expect(hints(CancellationError.self, (any Error).self) && !hints(Message.self, (any Error).self))
-    #expect(!hints(Int.self, String.self) && !hints(Message.self, Message?.self))
+    #expect(!hints(Int.self, String.self) && !hints(Message.self, String?.self))
+    // An optional is wanted by mistake.
+    #expect(hints(Message.self, Message?.self) && hints(Message.self, (any Sending)?.self))
   }
 
   @Test("Compositions")

@@ -70,7 +70,7 @@ struct UseTests {
         "UDITests.Gamma -> App: Swift.Int: made, context",
         "UDITests.Gamma -> App: UDITests.Beta named \"b\": not made, context",
       ])
-    #expect(root.snapshot().uses[2].name == "\"b\"")
+    #expect(root.snapshot().uses[2].name == "b")
   }
 
   @Test("The parameters of an initialiser, and what `onCreate` looks up")

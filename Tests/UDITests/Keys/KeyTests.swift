@@ -165,12 +165,12 @@ extension UDIKey<any Errand> {
     #expect(UDIName(1) == 1)
     #expect(UDIName(1) != "1")
     #expect(UDIName(Int8(1)).description == "1")
-    #expect(UDIName("a").description == "\"a\"")
+    #expect(UDIName("a").description == "a")
     #expect(UDIName([1, 2]) == UDIName([1, 2]))
     #expect(UDIName(1) != UDIName(1.0) && UDIName(1) != UDIName(UInt8(1)))
     #expect(
-      UDIName("two\nlines").description == #""two\u{000A}lines""#
-        || UDIName("two\nlines").description == #""two\nlines""#)
+      UDIName("two\nlines").description == #"two\u{000A}lines"#
+        || UDIName("two\nlines").description == #"two\nlines"#)
     #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
   }
 

@@ -33,18 +33,21 @@ import Testing
       return found as? AsyncFactory
     }
     let (creation, journal) = (AsyncCreation(try #require(provider)), journal)
+    let number = context.change { _, _ in creation.enter(nil, []) }
     creation.cancel(closing: ["context"])
     let waiting = Task {
-      await creation.waitForEnd()
+      await creation.waitForEnd(number)
       journal.add("ended")
     }
     for _ in 0..<100 { await Task.yield() }
     creation.start(after: nil) {
+      defer { journal.add("begun") }
+      try creation.begin()
       journal.add("made")
       return Instance(Plain())
     }
     await waiting.value
-    #expect(journal.all == ["made", "ended"])
+    #expect(journal.all == ["begun", "ended"])
   }
 
   /// What is made although its provider was reset in the meantime is closed, if the context is closed before it is made.

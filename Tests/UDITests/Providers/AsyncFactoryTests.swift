@@ -179,6 +179,174 @@ func untilCancelled() async throws {
     #expect(context.link((any Other).self) === pad.service)
   }
 
+  /// Runs on its caller's actor, as all asynchronous functions without an isolation do under
+  /// `NonisolatedNonsendingByDefault`.
+  nonisolated(nonsending) private static func open(service: any Other, clock: (any Loose)?) async throws -> Notepad {
+    await Task.yield()
+    #expect(!MainActorCheck.isOnMainActor)
+    return try await Notepad(service: service, clock: clock)
+  }
+
+  @Test @MainActor func functionsThatRunOnTheirCallersActor() async throws {
+    let journal = Locked<[String]>([])
+    context.register((any Other).self) { Plain("other") }
+    context.register((any Service).self, lifetime: .context, using: Self.open(service:clock:)) { _, _ in
+      journal.withLock { $0.append("created") }
+    } onClose: { _ in
+      journal.withLock { $0.append("closed") }
+    }
+    let pad = try await context.obtain((any Service).self) as? Notepad
+    #expect((pad?.service as? Plain)?.label == "other" && pad?.clock == nil)
+    try await context.close()
+    #expect(journal.current == ["created", "closed"])
+  }
+
+  /// Not `Sendable`.
+  final class Paper {
+    let text: String
+    init(_ text: String) { self.text = text }
+    @MainActor convenience init(paper: Paper, other: any Other) async throws {
+      await Task.yield()
+      MainActor.assertIsolated()
+      self.init("copy of \(paper.text)")
+    }
+    init(service: any Service) async {
+      await Task.yield()
+      text = ""
+    }
+  }
+  @MainActor final class Press: Sendable {
+    let paper: Paper, missing: Paper?
+    init(paper: Paper, missing: Paper?) async {
+      await Task.yield()
+      (self.paper, self.missing) = (paper, missing)
+    }
+  }
+
+  @Test @MainActor func initialisersOfTheMainActorForWhatIsNotSendable() async throws {
+    var journal: [String] = []
+    context.register((any Other).self, lifetime: .context) {
+      await Task.yield(); return Plain("other")
+    }
+    context.register(Paper.self) { Paper("a") }
+    context.register(named: "copy", lifetime: .context, using: Paper.init(paper:other:)) { _, paper in
+      journal.append("created \(paper.text)")
+    } onClose: { paper in
+      journal.append("closed \(paper.text)")
+    }
+    let copy = try await context.obtain(Paper.self, named: "copy")
+    #expect(context.link(Paper.self, named: "copy") === copy)
+    try await context.close()
+    #expect(journal == ["created copy of a", "closed copy of a"])
+  }
+
+  /// What is `Sendable` is found as such, although a parameter of its initialiser is not.
+  @Test func aSendableTypeWithAParameterThatIsNot() async throws {
+    let press = try await Self.register(in: context)
+    #expect(context.link(Press.self) === press)
+    #expect(await MainActor.run { press.paper.text } == "a")
+  }
+
+  @MainActor private static func register(in context: UDIContext) async throws -> Press {
+    context.register(Paper.self) { Paper("a") }
+    context.register(lifetime: .context, using: Press.init(paper:missing:))
+    context.register(Paper?.self) { nil }
+    let press = try await context.obtain(Press.self)
+    #expect(press.missing?.text == "a")
+    context.unregister(Paper.self)
+    context.reset()
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Press.self) }
+    #expect(error?.description.contains("parameter 1") == true)
+    context.register(Paper.self) { Paper("a") }
+    return try await context.obtain(Press.self)
+  }
+
+  @Test func anInitialiserThatIsNotOfTheMainActorIsRefusedForWhatIsNotSendable() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await MainActor.run { _ = UDIContext(tag: "context").register(using: Paper.init(service:)) }
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("AsyncFactoryTests.swift") && message.contains("Write `@MainActor` before it"))
+  }
+
+  final class Part: Sendable {
+    private let census: Census?
+    init(_ census: Census? = nil) {
+      self.census = census
+      census?.born()
+    }
+    deinit { census?.died() }
+  }
+  final class Left: Sendable {
+    let part: Part
+    init(part: Part) { self.part = part }
+  }
+  final class Right: Sendable {
+    let part: Part
+    init(part: Part) async {
+      await Task.yield()
+      self.part = part
+    }
+  }
+  struct Kept: Sendable { let left: Left }
+  final class Whole: Sendable {
+    let parts: [Part], kept: Left
+    init(part: Part, left: Left, again: Part?, right: Right, kept: Kept, last: Left) async {
+      (parts, self.kept) = ([part, left.part, again ?? Part(), right.part, last.part], kept.left)
+    }
+  }
+
+  /// Like the parameters of a synchronous initialiser.
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
+  func theParametersOfAnInitialiserShareAGraph(_ lifetime: UDILifetime) async throws {
+    let census = Census()
+    context.register(Part.self, lifetime: .graph) { @MainActor in Part(census) }
+    context.register(using: Left.init(part:))
+    context.register(lifetime: .graph, using: Right.init(part:))
+    // An instance that is kept has its own graph.
+    context.register(lifetime: .context) { @MainActor context in Kept(left: try context.require(Left.self)) }
+    context.register(lifetime: lifetime, using: Whole.init)
+    let whole = try await context.obtain(Whole.self)
+    #expect(whole.parts.allSatisfy { $0 === whole.parts[0] } && whole.kept.part !== whole.parts[0])
+    #expect(census.everBorn == 2)
+    context.reset()
+    let other = try await context.obtain(Whole.self)
+    #expect(other.parts[0] !== whole.parts[0] && census.everBorn == 4)
+  }
+
+  /// The graph ends with the making.
+  @Test func whatTheParametersShareIsReleased() async throws {
+    let census = Census()
+    context.register(Part.self, lifetime: .graph) { Part(census) }
+    context.register(using: Left.init(part:))
+    context.register(Bool.self, using: { (left: Left, part: Part) async in left.part === part })
+    #expect(try await context.obtain(Bool.self))
+    #expect(census.everBorn == 1 && census.alive == 0)
+  }
+
+  /// What is not `Sendable` stays on the main actor, although lookups elsewhere share the graph.
+  @Test func whatTheParametersShareIsReleasedOnTheMainActor() async throws {
+    let released = Latch()
+    await Self.registerMortal(in: context) {
+      #expect(MainActorCheck.isOnMainActor)
+      released.arrive()
+    }
+    context.register(Int.self, using: { (text: String, number: Double) async in text.count })
+    context.register(Double.self) { 1 }
+    #expect(try await context.obtain(Int.self) == 4)
+    await released.wait()
+  }
+
+  @MainActor private static func registerMortal(in context: UDIContext, _ die: @escaping @Sendable () -> Void) {
+    final class Mortal {
+      let die: @Sendable () -> Void
+      init(_ die: @escaping @Sendable () -> Void) { self.die = die }
+      deinit { die() }
+    }
+    context.register(Mortal.self, lifetime: .graph) { Mortal(die) }
+    context.register(String.self) { @MainActor context in context.link(Mortal.self) == nil ? "" : "text" }
+  }
+
   @Test func aMissingParameterIsNamed() async throws {
     context.register((any Service).self, lifetime: .context, using: Notepad.init(service:clock:))
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }

@@ -192,6 +192,29 @@ import UDI
     #expect(error.description.contains("While a factory runs, lookups from its context go up"))
     #expect(!root.explain((any Other).self).isInFactory)
   }
+
+  /// Only a provider that keeps its instance can be registered so that its factory is given the context that asks.
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context], [false, true])
+  func onlyWhatIsKeptIsAdvisedToBeUnique(_ lifetime: UDILifetime, _ isInScope: Bool) async throws {
+    let root = UDIContext(tag: "root")
+    let below = isInScope ? try root.makeScope(tag: "scope") : try root.makeChild(tag: "child")
+    below.provide(Plain(), as: (any Other).self)
+    root.register((any Service).self, lifetime: lifetime) { context -> any Service in
+      _ = try context.require((any Other).self)
+      return Plain("made")
+    }
+    root.register((any Loose).self, lifetime: lifetime) { context -> any Loose in
+      await Task.yield()
+      _ = try context.require((any Other).self)
+      return Plain("made")
+    }
+    let isAdvised = lifetime == .weak || lifetime == .context
+    let error = try #require(throws: UDILinkError.self) { try root.require((any Service).self) }
+    #expect(error.description.contains("egister its provider in the scope") == (isAdvised && isInScope), "\(error)")
+    #expect(error.description.contains("as `.unique` or `.graph`") == isAdvised, "\(error)")
+    let other = try await #require(throws: UDILinkError.self) { try await root.obtain((any Loose).self) }
+    #expect(other.description.contains("as `.unique` or `.graph`") == isAdvised, "\(other)")
+  }
 }
 
 /// An instance that is kept has a graph of its own, so nothing in it was made for the context that happened to ask

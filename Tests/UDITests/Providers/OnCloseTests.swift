@@ -19,7 +19,6 @@ private struct Loosely {
 /// `onClose`: which closures there can be, where they run, and what is reported if they do not.
 @Suite struct OnCloseTests {
   private static let own = UDILifetime("own")
-  private static let mine = UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })
 
   // MARK: The forms
 
@@ -100,11 +99,11 @@ private struct Loosely {
       MainActor.assertIsolated()
       journal.add("main")
     }
-    context.register((any Alpha).self, lifetime: Self.mine) {
+    context.register((any Alpha).self, lifetime: Self.own) {
       Made()
     } onClose: { @Keeper _ in
       Keeper.shared.assertIsolated()
-      journal.add("storage")
+      journal.add("made")
     }
     await MainActor.run {
       _ = context.provide(3.0) { _ in
@@ -114,7 +113,7 @@ private struct Loosely {
     }
     _ = context.link((any Alpha).self)
     try await context.close()
-    #expect(journal.all == ["storage", "inherited", "main", "keeper"])
+    #expect(journal.all == ["made", "inherited", "main", "keeper"])
   }
 
   /// The instances, and what the closures capture, are released on the main actor too.
@@ -158,7 +157,7 @@ private struct Loosely {
 
   // MARK: Lifetimes
 
-  @Test(arguments: [UDILifetime.context, own, mine])
+  @Test(arguments: [UDILifetime.context, own])
   func lifetimesThatOwnAreClosed(_ lifetime: UDILifetime) async throws {
     let (context, census, journal) = (UDIContext(tag: "context"), Census(), Journal())
     context.defaultLifetime = lifetime
@@ -172,24 +171,6 @@ private struct Loosely {
     try await context.close()
     #expect(journal.all == ["a"] && census.alive == 1)
     withExtendedLifetime(held) {}
-  }
-
-  /// What a storage has let go of is nobody's to close.
-  @Test func onlyWhatAStorageStillKeepsIsClosed() async throws {
-    final class Forgetful: UDIStorage {
-      func load() -> UDIMade? { nil }
-      func store(_ made: UDIMade) {}
-      func reset() {}
-    }
-    let (context, census) = (UDIContext(tag: "context"), Census())
-    context.register((any Alpha).self, lifetime: UDILifetime("f", storage: .custom { Forgetful() })) {
-      Made("a", census)
-    } onClose: { _ in
-      Issue.record("closed")
-    }
-    _ = context.link((any Alpha).self)
-    #expect(census.alive == 0)
-    try await context.close()
   }
 
   @Test func lifetimesUnderWhichNothingIsOwnedAreRefused() async {
@@ -221,6 +202,20 @@ private struct Loosely {
     #expect(message.contains("OnCloseTests.swift") && message.contains(#"the lifetime "unique""#), "\(message)")
   }
 
+  /// A storage may let go of an instance at any time, unnoticed.
+  @Test func aStorageOfOnesOwnIsRefused() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let mine = UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })
+      UDIContext(tag: "context").register((any Alpha).self, lifetime: mine) {
+        Made()
+      } onClose: { _ in
+      }
+    }
+    let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(message.contains("OnCloseTests.swift"), "\(message)")
+    #expect(message.contains(#"under the lifetime "mine" the context does not own the instances"#), "\(message)")
+  }
+
   // MARK: Letting go without closing
 
   /// A way to let go of what a context has made.
@@ -241,7 +236,7 @@ private struct Loosely {
     Way("provide instead") { context, _ in context.provide(Made(), as: (any Alpha).self) },
   ]
 
-  @Test(arguments: ways, [UDILifetime.context, own, mine])
+  @Test(arguments: ways, [UDILifetime.context, own])
   func whatIsLetGoOfWithoutClosingIsReported(_ way: Way, _ lifetime: UDILifetime) async throws {
     let (context, census) = (UDIContext(tag: "context"), Census())
     let line = #line + 1
@@ -264,7 +259,7 @@ private struct Loosely {
     try await context.close()
   }
 
-  @Test(arguments: [UDILifetime.context, own, mine])
+  @Test(arguments: [UDILifetime.context, own])
   func whatIsReleasedWithItsContextIsReported(_ lifetime: UDILifetime) throws {
     let census = Census()
     let (_, complaints) = try MisuseLog.during {
@@ -283,8 +278,8 @@ private struct Loosely {
       #expect(census.alive == 4)
     }
     #expect(complaints.allSatisfy { $0.kind == .unclosed } && census.alive == 0)
-    // One report for each provider; storages are asked one by one.
-    #expect(complaints.count == (lifetime == Self.mine ? 4 : 2), "\(complaints)")
+    // One report for each provider.
+    #expect(complaints.count == 2, "\(complaints)")
   }
 
   @Test func aSynchronousScopeReportsWhatItDoesNotClose() throws {
@@ -399,6 +394,23 @@ private struct Loosely {
       (scope, try scope.makeChild(tag: "child"))
     }
     #expect([scope, child].allSatisfy { if case .contextClosed = $0.explain(Int.self).cause { true } else { false } })
+  }
+
+  /// In an asynchronous function, the scope is closed whatever the operation awaits.
+  @Test func aScopeIsClosedEvenIfTheOperationAwaitsNothing() async throws {
+    let (root, journal) = (UDIContext(tag: "root"), Journal())
+    await root.withScope(tag: "1") { scope in _ = scope.provide(1) { _ in journal.add("returned") } }
+    let result = try await root.withScope(tag: "2") { scope in
+      scope.provide(2) { _ in journal.add("returned a value") }
+      return try scope.require(Int.self)
+    }
+    await #expect(throws: OutOfOrder.self) {
+      try await root.withScope(tag: "3") { scope in
+        scope.provide(3) { _ in journal.add("thrown") }
+        throw OutOfOrder()
+      }
+    }
+    #expect(journal.all == ["returned", "returned a value", "thrown"] && result == 2)
   }
 
   @Test func errorsOfAScopesClosersAreReported() async throws {

@@ -114,13 +114,15 @@ struct ProvideTests {
   func withScope() async throws {
     struct Failure: Error {}
     let root = context
-    let tag = root.withScope(tag: "a", search: .ancestors) { child in
-      #expect(root.children == [child] && child.search == .ancestors)
-      // A twin gets a number.
-      root.withScope(tag: "a") { twin in #expect(root.children == [child, twin] && twin.tag.hasPrefix("a #")) }
-      return child.tag
+    func synchronously() -> String {
+      root.withScope(tag: "a", search: .ancestors) { child in
+        #expect(root.children == [child] && child.search == .ancestors)
+        // A twin gets a number.
+        root.withScope(tag: "a") { twin in #expect(root.children == [child, twin] && twin.tag.hasPrefix("a #")) }
+        return child.tag
+      }
     }
-    #expect(tag == "a" && root.children.isEmpty)
+    #expect(synchronously() == "a" && root.children.isEmpty)
     await #expect(throws: Failure.self) {
       try await root.withScope(tag: "b") { child in
         await Task.yield()

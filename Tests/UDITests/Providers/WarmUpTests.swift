@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UDI
@@ -107,12 +108,78 @@ import Testing
     let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
     #expect(error.failures.count == 3)
     #expect(error.failures[0].error is Failure)
-    #expect(error.failures[1].name == "\"n\"")
+    #expect(error.failures[1].name == "n")
     #expect(error.failures[2].path == ["context", "child"])
     #expect(error.description.hasPrefix("3 dependencies could not be made:\n"))
     #expect(error.description.contains("Gamma"))
     // Everything else has been made.
     #expect(made.current == 1)
+  }
+
+  @Test func oneCauseIsToldOnce() async throws {
+    struct Broken: Error {}
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
+    for number in 0..<3 {
+      context.register((any Other).self, named: "\(number)", lifetime: .context) { context in
+        _ = try await context.obtain((any Service).self)
+        return Plain()
+      }
+      context.register((any Loose).self, named: "\(number)", lifetime: .context) { context in
+        _ = try context.require((any Service).self)
+        return Plain()
+      }
+    }
+    for name in ["x", "y"] as [UDIName] {
+      context.register((any Alpha).self, named: name, lifetime: .context) { context in
+        Made(parts: [try context.require((any Gamma).self)])
+      }
+    }
+    context.register((any Beta).self, lifetime: .context) { () throws -> Made in throw OutOfOrder() }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 10)
+    let text = error.description
+    #expect(text.hasPrefix("10 dependencies could not be made:\n"))
+    #expect(text.components(separatedBy: "Broken()").count == 2, "\(text)")
+    #expect(text.components(separatedBy: "No UDITests.Gamma is registered").count == 2, "\(text)")
+    #expect(text.components(separatedBy: "OutOfOrder(code: 7)").count == 2, "\(text)")
+    for key in ["Service", "Beta", #"Alpha named "x""#, #"Alpha named "y""#] {
+      #expect(text.contains("UDITests.\(key) in \"context\""), "\(text)")
+    }
+    for number in 0..<3 {
+      #expect(text.contains("Other named \"\(number)\" in \"context\""), "\(text)")
+      #expect(text.contains("Loose named \"\(number)\" in \"context\""), "\(text)")
+    }
+  }
+
+  @Test func aFailureIsNotAnsweredWithTheAdviceToWarmUp() async throws {
+    struct Broken: Error {}
+    let context = context
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
+    let before = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
+    #expect(before?.explanation.advice?.contains("`warmUp` when the program starts") == true)
+    _ = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    let after = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
+    let text = after?.description.split(separator: "\n") ?? []
+    #expect(text.first?.contains("Broken()") == true, "\(text)")
+    #expect(text.allSatisfy { !$0.contains("warmUp") }, "\(text)")
+    #expect(firstLine(of: context.explain((any Service).self)).contains("Broken()"))
+    let (_, misuses) = MisuseLog.during { _ = context.link((any Service).self) }
+    #expect(misuses.first?.message.contains("Broken()") == true, "\(misuses)")
+  }
+
+  @Test func aSynchronousFactoryGetsWhatHasFailedBefore() async throws {
+    let isBroken = Locked(true)
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in
+      if isBroken.current { throw OutOfOrder() }
+      return Plain()
+    }
+    context.register((any Other).self, lifetime: .context) { context in
+      _ = try context.require((any Service).self)
+      return Plain()
+    }
+    _ = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    isBroken.withLock { $0 = false }
+    _ = try await context.obtain((any Other).self)
   }
 
   @Test func namedTypes() async throws {

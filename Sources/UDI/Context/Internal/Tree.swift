@@ -31,9 +31,10 @@
 /// wait for. Then it waits at a `Gate`, with no lock held. It does not wait if threads would then wait for one another
 /// in a circle. Only the thread itself knows what it is making (`Resolution`).
 ///
-/// Asynchronous factories run in tasks. A task that wants an instance that another task is making joins the waiters of
-/// the `AsyncCreation`, under the tree lock, and records which asynchronous call it is part of. A circle of calls that
-/// wait for one another is therefore detected before a task begins to wait. Continuations are resumed, and tasks
+/// Asynchronous factories run in tasks, and so do runs of `close()`; both are an `Activity`. A task that wants an
+/// instance that another task is making, or that waits for a context to be closed, joins the waiters of the activity,
+/// under the tree lock, and records which asynchronous call it is part of. A circle of activities that wait for one
+/// another is therefore detected before a task begins to wait. Continuations are resumed, and tasks
 /// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at

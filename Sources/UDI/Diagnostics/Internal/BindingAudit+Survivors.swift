@@ -19,12 +19,12 @@ extension BindingAudit {
   /// Describes the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
   /// inside another one, the outer audit does not report them again.
   ///
-  /// - Parameter describe: Makes the result. It is given the subjects to report, and the other objects that the audit
-  ///   knows, which might hold the subjects. All these objects are alive during the call.
+  /// - Parameter describe: Makes the result. It is given the subjects to report, and the objects that may be alive and
+  ///   might hold the subjects. All these objects are alive during the call.
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     var loaded = Garbage()
     defer { loaded.release() }
-    let (reported, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
+    let (reported, leaked, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
     let objects = all.compactMap(\.object)
     for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
     let described = reported.map { subject in
@@ -34,8 +34,7 @@ extension BindingAudit {
       }
       return subject
     }
-    let reportedIDs = Set(reported.map(\.id))
-    let others = living.filter { !reportedIDs.contains($0.id) }.compactMap(\.object)
+    let others = living.filter { !leaked.contains($0.id) }.compactMap(\.object)
     return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
   }
 
@@ -44,11 +43,11 @@ extension BindingAudit {
   /// - Parameters:
   ///   - loaded: Gets what has to be loaded to find them.
   ///   - isAlive: Whether a subject is alive.
-  /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree,
-  ///   including ignored ones; and all that are alive.
+  /// - Returns: The subjects to report; these and the contexts that they hold; all subjects that have outlived the
+  ///   operation and are not in the tree, including ignored ones; and all that are alive.
   private func subjectsLeft(
     _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
-  ) -> (reported: [Subject], all: [Subject], living: [Subject]) {
+  ) -> (reported: [Subject], leaked: Set<ObjectIdentifier>, all: [Subject], living: [Subject]) {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
     let living = living(&loaded, where: isAlive)
     let left = living.filter { !present.contains($0.id) }
@@ -66,7 +65,8 @@ extension BindingAudit {
       guard let context = subject.context else { return true }
       return unsafe subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
-    return (reported, left.filter { !$0.wasThereBefore }, living)
+    let leaked = Set(counted.map(\.id).filter { $0 != rootOfTasks })
+    return (reported, leaked, left.filter { !$0.wasThereBefore }, living)
   }
 
   /// The subjects that are alive, in order.

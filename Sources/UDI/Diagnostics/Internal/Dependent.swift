@@ -26,7 +26,7 @@ extension UDIContext {
     }
     PerThread.prepare()
     if let resolution = PerThread.presentResolution {
-      if resolution.read({ $0.isObserving }) { return nil }
+      if resolution.read({ $0.isTelling }) { return nil }
       if let provider = resolution.read({ $0.runningProvider }) { return .provider(provider) }
     }
     return AsyncCall.currentProvider.map { .provider($0) }

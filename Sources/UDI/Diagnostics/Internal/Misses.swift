@@ -45,8 +45,8 @@ extension UDIContext {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
-    // A watcher is notified when the instance has been made.
-    case ProviderFailure.asynchronous where PerThread.resolution.read(\.isLooking): return
+    // A follower waits until the instance has been made.
+    case _ where error.isOnlyHere && PerThread.resolution.read(\.isLooking): return
     // `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && PerThread.resolution.read(\.isObtaining): return
     case let failure as ProviderFailure:
@@ -85,7 +85,7 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
-    case .asynchronous: .asynchronous
+    case .asynchronous(let unmade): .asynchronous(after: Tree.change { _ in unmade.provider.failure })
     case .notSendable: .notSendable
     case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
@@ -107,7 +107,17 @@ extension Error {
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }
-    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
+    return switch (self as? UDILinkError)?.cause {
+    case .asynchronous, .asynchronousFailed: true
+    default: false
+    }
+  }
+
+  /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
+  fileprivate var isOnlyHere: Bool {
+    if needsObtain { return true }
+    if case .isolatedElsewhere? = self as? ProviderFailure { return true }
+    if case .isolatedElsewhere? = (self as? UDILinkError)?.cause { return true }
     return false
   }
 }

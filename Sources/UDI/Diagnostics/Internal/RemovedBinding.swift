@@ -20,6 +20,8 @@ struct RemovedBinding {
   let reach: Reach
   /// The call that made the binding.
   let site: CallSite
+  /// If the instance bound itself, the call or the registration that had attached it, if that is known.
+  let attachSite: CallSite?
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -104,7 +106,7 @@ extension UDIRecording {
     unsafe records[lastNumber] = RemovedBinding(
       kind: kind, endedBy: endedBy, time: .now, type: binding.key.type,
       objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
-      reach: binding.reach, site: binding.site)
+      reach: binding.reach, site: binding.site, attachSite: (binding as? DetailedBinding)?.attachSite)
     unsafe records[lastNumber - capacity] = nil
     if let name = binding.key.name {
       let number = unsafe lastNumber

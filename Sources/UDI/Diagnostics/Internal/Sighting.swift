@@ -20,6 +20,8 @@ struct Sighting {
   /// call that replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
   private(set) var endedBy: CallSite?
+  /// If the object bound itself while recording was on, the call or the registration that had attached it.
+  private(set) var attachSite: CallSite?
 
   /// - Parameters:
   ///   - instance: The instance, if it is alive.
@@ -45,7 +47,9 @@ struct Sighting {
   init(_ binding: Binding, _ garbage: inout Garbage) {
     let object = binding.object
     let kind: UDIExplanation.Finding.Kind = object == nil ? .dead : .live
-    self.init(kind, binding, object, (binding as? DetailedBinding)?.objectType, &garbage)
+    let details = binding as? DetailedBinding
+    self.init(kind, binding, object, details?.objectType, &garbage)
+    attachSite = details?.attachSite
   }
 
   init(_ provider: Provider, _ garbage: inout Garbage) {
@@ -70,6 +74,7 @@ struct Sighting {
     instanceType = record.objectType
     goneSince = record.time
     endedBy = record.endedBy
+    attachSite = record.attachSite
   }
 
   /// Returns an object after making the garbage keep it alive.
@@ -91,7 +96,16 @@ struct Sighting {
   /// instances.
   func isKind(of type: Any.Type) -> Bool {
     if let object { return isInstance(type, object.object) }
-    return provider.map { UDI.isKind($0.madeType, of: type) } ?? false
+    return provider.map { $0.madeType == type || UDI.isKind($0.madeType, of: type) } ?? false
+  }
+
+  /// Whether a provider that has made nothing yet might make an instance of the given type, because this is one of the
+  /// type that the provider is registered as. All objects are of some types, such as `AnyObject`; these do not count.
+  func mayBecome(_ type: Any.Type) -> Bool {
+    guard kind == .provider, let made = provider?.madeType, made != Any.self, made != AnyObject.self else {
+      return false
+    }
+    return UDI.isKind(type, of: made)
   }
 }
 
@@ -102,9 +116,25 @@ extension UDIExplanation.Finding {
       className: sighting.className, lifetime: sighting.provider?.lifetime.name,
       argumentTypes: typeNames(sighting.provider?.argumentTypes ?? []), fileID: sighting.site.fileID,
       line: sighting.site.line, isAlive: sighting.isAlive, deadFor: sighting.goneSince?.duration(to: .now),
+      attachFileID: sighting.attachSite?.fileID, attachLine: sighting.attachSite?.line,
       endFileID: sighting.endedBy?.fileID, endLine: sighting.endedBy?.line,
-      failure: sighting.failure.map {
-        .init(message: $0.message, argumentTypes: typeNames($0.argumentTypes), age: $0.time.duration(to: .now))
-      })
+      failure: sighting.failure.map { .init($0) })
+  }
+}
+
+extension UDIExplanation.Failure {
+  fileprivate init(_ failure: FactoryFailure) {
+    self.init(
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes),
+      age: failure.time.duration(to: .now))
+  }
+}
+
+extension UDIExplanation.Cause {
+  /// The cause if only `obtain` can run the factory.
+  ///
+  /// - Parameter failure: How the factory failed the last time, if it did.
+  static func asynchronous(after failure: FactoryFailure?) -> Self {
+    failure.map { .asynchronousFailed(.init($0)) } ?? .asynchronous
   }
 }

@@ -8,7 +8,7 @@ extension Survey {
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged,
       nearestOutside: outside.map { .init($0) }, equallyNear: equallyNear.map { .init($0) },
       equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory,
-      dependents: dependents.map { .init($0) }, dependentCount: dependentCount)
+      makesWhatIsKept: makesWhatIsKept, dependents: dependents.map { .init($0) }, dependentCount: dependentCount)
   }
 
   /// Finds out why the lookup finds something, or why it finds nothing.
@@ -34,13 +34,23 @@ extension Survey {
       case .dead, .live, .kept, .provider, .override: return .dead(place)
       }
     }
+    if let outside {
+      return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
+    }
     let others = contexts.flatMap(\.sightings).filter { $0.key !== key && !$0.isGone }
     if !others.isEmpty {
-      return .otherNames(Set(others.map { $0.key.name?.description }).sorted { $0 ?? "" < $1 ?? "" })
+      return .otherNames(Set(others.map { describe($0.key.name) }).sorted { $0 ?? "" < $1 ?? "" })
     }
-    if let other = candidates.first(where: { $0.sighting.isKind(of: type) }) { return .otherType(.init(other)) }
-    guard let outside else { return isRemoved ? .contextRemoved : .notRegistered }
-    return scopePath.map { .inScope(.init(outside), scopePath: $0) } ?? .outOfReach(.init(outside))
+    let wanted = (TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil)?.wrapped ?? type
+    if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(.init(other)) }
+    if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(.init(other)) }
+    return isRemoved ? .contextRemoved : .notRegistered
+  }
+
+  /// Describes the name of a dependency that the lookup does not find. If the text is that of the requested name, the
+  /// two are of different types, so the type is added.
+  private func describe(_ name: UDIName?) -> String? {
+    name.map { $0.description == key.name?.description ? "\($0) (\($0.typeName))" : $0.description }
   }
 
   /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was
@@ -64,7 +74,7 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    if provider.isAsynchronous { return .asynchronous }
+    if provider.isAsynchronous { return .asynchronous(after: place.sighting.failure) }
     let isolation = provider.isolation
     let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }

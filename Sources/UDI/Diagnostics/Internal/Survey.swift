@@ -11,6 +11,8 @@ struct Survey {
   private(set) var start: [String] = []
   /// Whether the lookup goes upwards because it begins in a context that was given to a running factory.
   private(set) var isInFactory = false
+  /// Whether one of the factories that run on this thread or task makes an instance that a provider keeps.
+  private(set) var makesWhatIsKept = false
   /// Whether the lookup begins in a branch that has been taken out of a tree.
   private(set) var isRemoved = false
   /// Whether the context where the lookup begins is closed, or is being closed.
@@ -65,6 +67,11 @@ struct Survey {
     start = first.fullPath
     isClosed = first.treeLocked.state.isEnding
     isInFactory = search == nil && first.isHandedToFactory
+    if isInFactory {
+      let making =
+        PerThread.resolution.read { $0.runningProviders } + [AsyncCall.current?.content?.provider].compactMap(\.self)
+      makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
+    }
     first.visit(self.search) { branch in
       lookBelow(branch, limit: limit)
       return answer != nil || isAbridged ? () : nil

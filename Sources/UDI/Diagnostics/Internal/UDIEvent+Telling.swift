@@ -3,7 +3,7 @@ extension UDIContext {
   /// Notifies the observer that a lookup that began here has found nothing.
   @inline(never)
   func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool) {
-    UDIEvent.Missed.tell(type, name, path: change { node, _ in node.fullPath }, isRequired: isRequired)
+    UDIEvent.Missed.tell(type, name, path: fullPath, isRequired: isRequired)
   }
 
   /// Does the same for a lookup that ended with an error. Does nothing if `obtain` is under way and will make what is

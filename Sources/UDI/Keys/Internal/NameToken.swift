@@ -11,12 +11,14 @@ final class NameToken: Hashable, @unchecked Sendable {
   private let digest: Int
   /// The value's description.
   let description: String
+  let typeName: String
   private var box: NameBox?
 
   private init(_ box: NameBox, _ digest: Int) {
     self.digest = digest
     self.box = box
     description = box.description
+    typeName = box.typeName
   }
 
   deinit {

@@ -1,7 +1,7 @@
 /// Describes a key for messages: the type, and the name if there is one.
 package func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
   let type = describeType(typeName)
-  return name.map { "\(type) named \($0)" } ?? type
+  return name.map { "\(type) named \"\($0)\"" } ?? type
 }
 
 /// Describes a type for messages.

@@ -53,33 +53,42 @@ final class Consumer<Dependency> {
       // After the change, the lookup might pass through other contexts, so the watcher is entered there. If it were
       // entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
-      let isKeptOnly = change == .keptOnly
-      let found = isKeptOnly ? look(from: context, keptOnly: true) : looking { look(from: context, keptOnly: false) }
+      let found = await look(from: context, keptOnly: change == .keptOnly)
+      Schedule.reached(.hasLooked)
       if let found, isNew(found) { return .some(found) }
     }
     return nil
   }
 
-  /// Looks up the dependency on behalf of the watcher.
+  /// Looks up the dependency on behalf of the watcher. If only another actor can make it, has it made there.
   ///
   /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
   ///   to the watcher.
   /// - Returns: The dependency, or an inner nil if there is none. An outer nil if `isKeptOnly` is true and the provider
   ///   that was found is not new.
-  private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) -> Dependency?? {
+  nonisolated(nonsending) private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> Dependency?? {
     var found: Dependency?
-    let answer = unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
+    func answer() -> LookupAnswer {
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
+      }
     }
-    switch answer {
+    switch isKeptOnly ? answer() : watcher.looking(answer) {
     case .provided(let entry):
       if entry.registered.isRefused(to: reach) {
         lastLook.forgetBox()
         return .some(nil)
       }
       if isKeptOnly, !lastLook.isNew(entry) { return nil }
-      let make = { [type, reach, search] in context.lookUp(entry, type, reach, search) }
-      found = isKeptOnly ? looking(make) : make()
+      if let actor = entry.actorToMakeOn {
+        let (watcher, type, reach, search) = (watcher, type as Any.Type, reach, search)
+        let made = try? await Visit.to(actor) {
+          watcher.looking { context.instance(of: entry, as: type, reach, search) }
+        }
+        found = made?.value.value(as: self.type, isExact: true)
+      } else {
+        found = watcher.looking { context.lookUp(entry, type, reach, search) }
+      }
       lastLook.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
@@ -91,15 +100,6 @@ final class Consumer<Dependency> {
     return .some(found)
   }
 
-  /// Runs a part of a lookup that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
-  /// and the entries that are added are marked; see `ChangeKind`.
-  private func looking<Result>(_ body: () -> Result) -> Result {
-    let thread = currentThread()
-    Tree.change { _ in watcher.looker = thread }
-    defer { Tree.change { _ in watcher.looker = 0 } }
-    return PerThread.resolution.object.looking(true, body)
-  }
-
   /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value always counts
   /// as different, because values cannot be compared.
   private func isNew(_ found: Dependency?) -> Bool {
@@ -109,5 +109,37 @@ final class Consumer<Dependency> {
       wasNothing = found == nil
     }
     return found == nil ? !wasNothing : object == nil || object !== lastObject
+  }
+}
+
+extension Watcher {
+  /// Runs a part of a lookup that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
+  /// and the entries that are added are marked; see `ChangeKind`.
+  fileprivate func looking<Result>(_ body: () -> Result) -> Result {
+    let thread = currentThread()
+    Tree.change { _ in looker = thread }
+    defer { Tree.change { _ in looker = 0 } }
+    return PerThread.resolution.object.looking(true, body)
+  }
+}
+
+extension Entry {
+  /// The actor on which a provider has to make the instance; nil if it may be made here.
+  fileprivate var actorToMakeOn: (any Actor)? {
+    var provider = self as? Provider
+    while let alias = provider as? Alias { provider = alias.target }
+    guard let provider, !provider.isAsynchronous, !provider.isolation.isHere else { return nil }
+    return provider.isolation.actor
+  }
+}
+
+extension UDIContext {
+  /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
+  fileprivate func instance(of entry: Entry, as type: Any.Type, _ reach: Reach, _ search: UDISearch?) -> OwnedInstance?
+  {
+    func make<Dependency>(_ type: Dependency.Type) -> Instance? {
+      lookUp(entry, type, reach, search).map { Instance($0) }
+    }
+    return _openExistential(type, do: make).map { OwnedInstance($0, by: reach == .mainActor ? MainActor.shared : nil) }
   }
 }

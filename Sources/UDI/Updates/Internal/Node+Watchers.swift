@@ -4,7 +4,7 @@ extension Node {
   /// might climb to; changes below these nodes are passed up to them.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state == .closed {
+    if treeLocked.state.isEnding {
       watcher.end()
       return Tree.notify(watcher)
     }
@@ -79,8 +79,8 @@ extension Node {
     }
   }
 
-  /// Ends the watchers whose lookup begins here, and removes all watchers from this node, after the context has been
-  /// released or closed.
+  /// Ends the watchers whose lookup begins here, and removes all watchers from this node, because the context has been
+  /// released or is being closed.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { watcher.end() }

@@ -70,6 +70,7 @@ extension Watcher {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        Schedule.reached(.awaitsChange)
         let mustWait = lock.withLock {
           // A task is marked as cancelled before its cancellation handlers are called. If this check does not see the
           // mark yet, the handler will therefore run later and find the ticket.

@@ -17,7 +17,7 @@ struct StorageModule: UDIModule {
       logger.info("Closed the database")
     }
     context.register((any NoteStore).self, lifetime: .context) { [logger] context in
-      let store = try await SQLiteNoteStore.open(database: context.require(), clock: context.require())
+      let store = try await SQLiteNoteStore.open(database: context.obtain(), clock: context.obtain())
       logger.info("Opened the store")
       return store
     } onClose: { [logger] store in

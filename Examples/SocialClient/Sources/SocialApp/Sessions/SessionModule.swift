@@ -16,7 +16,7 @@ struct SessionModule: UDIModule {
     context.register(
       using: SessionClient.init(client:token:), onClose: { client in _ = try await client.send(.logOut) })
     context.register((any Database).self) { context in
-      try await MemoryDatabase.open(for: context.require(Account.self))
+      try await MemoryDatabase.open(for: context.obtain(Account.self))
     } onClose: { database in
       await database.close()
     }

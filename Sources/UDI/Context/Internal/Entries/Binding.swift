@@ -60,6 +60,9 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// The class of the bound object, which explanations need after the object has been released. Nil if recording was
   /// off when the binding was made.
   let objectType: Any.Type?
+  /// If the bound object bound itself, the call or the registration that had attached it. Nil if that is not known, or
+  /// if recording was off.
+  var attachSite: CallSite?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
   /// The node of the other context with which the binding ends. The object whose verb made the binding is attached to

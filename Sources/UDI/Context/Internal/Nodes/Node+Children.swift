@@ -52,7 +52,7 @@ extension Node {
     // `isHandedToFactoryUnchecked`.
     if !hasHadChildren { PerThread.prepare() }
 
-    let (old, oldSequence) = (child.shared.parent, child.treeLocked.sequence)
+    let (old, oldSequence) = (child.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence
     treeLocked.nextChildSequence += 1
     guard newSequence < Rank.sequenceLimit else {

@@ -12,10 +12,10 @@ extension Node {
   @inline(__always)
   func visit<Result>(_ search: UDISearch, branch: (Node) -> Result?, alone: (Node) -> Result?) -> Result? {
     switch search {
-    case .lineage: branch(self) ?? ancestors.firstResult(alone)
+    case .lineage: branch(self) ?? contextsAbove.firstResult(alone)
     case .descendants: branch(self)
     case .local: alone(self)
-    case .ancestors: andAncestors.firstResult(alone)
+    case .ancestors: alone(self) ?? contextsAbove.firstResult(alone)
     }
   }
 
@@ -26,14 +26,18 @@ extension Node {
   }
 
   /// The nodes above this one, the parent first.
-  var ancestors: Ancestors { Ancestors(shared.parent) }
+  var ancestors: Ancestors { Ancestors(parent) }
 
   /// This node, and the nodes above it.
   var andAncestors: Ancestors { Ancestors(self) }
 
   /// The nodes above this one from which lookups see this node: none if this node is a scope, otherwise those up to and
   /// including the nearest scope. Changes are passed up along this path.
-  var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, endsAtScope: true) }
+  var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, by: .parentThatSeesThis) }
+
+  /// The nodes that a lookup upwards visits after this one. A closed context is no longer in the tree, but lookups from
+  /// it go on where it was.
+  private var contextsAbove: Ancestors { Ancestors(shared.parent, by: .lookups) }
 
   /// The root of the tree.
   var root: Node { andAncestors.reduce(self) { $1 } }
@@ -41,17 +45,25 @@ extension Node {
 
 /// A node, its parent, and so on up the tree. A loop over them allocates no memory.
 struct Ancestors: Sequence, IteratorProtocol {
-  private var upcoming: Node?
-  private let endsAtScope: Bool
+  /// How to get from one node to the next.
+  fileprivate enum Step { case parent, parentThatSeesThis, lookups }
 
-  fileprivate init(_ first: Node?, endsAtScope: Bool = false) {
+  private var upcoming: Node?
+  private let step: Step
+
+  fileprivate init(_ first: Node?, by step: Step = .parent) {
     upcoming = first
-    self.endsAtScope = endsAtScope
+    self.step = step
   }
 
   mutating func next() -> Node? {
     guard let node = upcoming else { return nil }
-    upcoming = endsAtScope ? node.parentThatSeesThis : node.shared.parent
+    upcoming =
+      switch step {
+      case .parent: node.parent
+      case .parentThatSeesThis: node.parentThatSeesThis
+      case .lookups: node.shared.parent
+      }
     return node
   }
 

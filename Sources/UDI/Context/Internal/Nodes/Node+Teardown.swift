@@ -12,7 +12,9 @@ extension Node {
     var isOutermost = false
     Tree.change { garbage in
       takeContent(&bindings, &providers, &garbage)
+      if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       if hasChildren { isOutermost = handOver(orphanChildren()) }
+      sendClosed(to: nil)
       if hasHadChildren {
         // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
         lock.withLock { shared.slots = CompactTable() }
@@ -41,10 +43,14 @@ extension Node {
     let hasEnded = Tree.change { garbage in
       guard condition(self) else { return false }
       if treeLocked.state == .closed { return true }
-      shared.parent?.disown(self, &garbage)
+      // A context above, which was closed by the same run, has left its place to this one.
+      let above = shared.parent
+      parent?.disown(self, &garbage)
+      goOn(at: above)
       treeLocked.state = .closed
       takeContent(&bindings, &providers, &garbage)
-      if hasChildren { children = orphanChildren() }
+      if hasChildren { children = orphanChildren(goingOnAt: above) }
+      sendClosed(to: above)
       lock.withLock {
         shared.slots = CompactTable()
         shared.pendingSetUps = []
@@ -107,13 +113,15 @@ extension Node {
     }
   }
 
-  private func orphanChildren() -> [UDIContext] {
+  /// - Parameter above: The node where lookups from the children go on; nil if they end there.
+  private func orphanChildren(goingOnAt above: Node? = nil) -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
       child.lock.withLock { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
       child.treeLocked.previousSibling = nil
       child.treeLocked.nextSibling = nil
+      child.goOn(at: above)
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
       if let context = child.treeLocked.heldContext.take() {
         child.rememberWithoutParent(context)
@@ -124,5 +132,31 @@ extension Node {
     treeLocked.lastChild = nil
     if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
     return children.reversed()
+  }
+}
+
+// MARK: - Where lookups from closed contexts go on
+
+extension Node {
+  /// Lets lookups from this node, which has no parent any more, go on at another node, or end here if that is nil.
+  /// Called under the tree lock.
+  func goOn(at above: Node?) {
+    if let former = shared.parent, let extras = former.treeLocked.extras {
+      let (previous, next) = (treeLocked.previousSibling, treeLocked.nextSibling)
+      previous?.treeLocked.nextSibling = next
+      if let next { next.treeLocked.previousSibling = previous } else { extras.lastClosed = previous }
+    }
+    (treeLocked.previousSibling, treeLocked.nextSibling) = (nil, nil)
+    lock.withLock { shared.parent = above }
+    guard let extras = above?.treeLocked.ensureExtras() else { return }
+    treeLocked.previousSibling = extras.lastClosed
+    extras.lastClosed?.treeLocked.nextSibling = self
+    extras.lastClosed = self
+  }
+
+  /// Lets lookups from the closed contexts that go on at this node go on at another one instead. Called under the tree
+  /// lock.
+  private func sendClosed(to above: Node?) {
+    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
   }
 }

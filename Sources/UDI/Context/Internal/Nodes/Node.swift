@@ -26,7 +26,9 @@ struct Node: Hashable, @unchecked Sendable {
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
   /// the node (see `Tree.swift`). Read it under either lock.
   struct Shared: ~Copyable {
-    /// The parent. When a context goes away, it first sets this to nil in its children.
+    /// The node where lookups go on upwards: the parent. For a context that has been closed, which has no parent any
+    /// more, it is the nearest context that was above and is not closed. When a context goes away, it first sets this
+    /// to nil in its children, and in the closed contexts that it was above.
     var parent: Node?
     /// For each key that has an entry here or below, the answer to a lookup from here.
     var slots = CompactTable<Slot>()
@@ -60,7 +62,7 @@ struct Node: Hashable, @unchecked Sendable {
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
-    /// Whether the node had a parent and has none now.
+    /// Whether the node had a parent and has none now. `shared.parent` is then nil, unless the context is closed.
     var hasLostParent = false
     /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
@@ -91,7 +93,8 @@ struct Node: Hashable, @unchecked Sendable {
 
     // These properties come last, because changes to siblings write them.
 
-    /// The child of the same parent that was added just before this one.
+    /// The child of the same parent that was added just before this one. For a closed context, the next two are its
+    /// neighbours in the list `NodeExtras.lastClosed` of the node where its lookups go on.
     var previousSibling: Node?
     /// The child of the same parent that was added just after this one.
     var nextSibling: Node?
@@ -197,8 +200,11 @@ extension Node {
 // MARK: - What follows from the parts. Used under the tree lock
 
 extension Node {
+  /// The parent in the tree.
+  var parent: Node? { treeLocked.hasLostParent ? nil : shared.parent }
+
   /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
-  var parentThatSeesThis: Node? { treeLocked.isScope ? nil : shared.parent }
+  var parentThatSeesThis: Node? { treeLocked.isScope || treeLocked.hasLostParent ? nil : shared.parent }
 
   /// Whether a test overrides anything in the context. The number of all overrides is checked first, because outside
   /// tests there are none.

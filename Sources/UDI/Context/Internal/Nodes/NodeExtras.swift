@@ -11,6 +11,8 @@ final class NodeExtras {
   var setUp: SetUp?
   /// The run of `close()` that ends this context, until that run has ended.
   var closing: Closing?
+  /// The last of the closed contexts whose lookups go on upwards here. The others follow as `previousSibling`.
+  var lastClosed: Node?
   /// The creations that are under way although their provider has dropped them; nil if there never were any.
   var droppedCreations: DroppedCreations?
   /// The context's rules.

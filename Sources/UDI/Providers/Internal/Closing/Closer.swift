@@ -31,12 +31,6 @@ final class Closer: @unchecked Sendable {
     _ = ActorOwned(body.take(), by: actor)
   }
 
-  /// The numbers of instances that are about to be stored in a user's storage (see `Unclosed.sequence`).
-  private var numbers: [ObjectIdentifier: UInt64] = [:]
-
-  func number(_ object: AnyObject, _ number: UInt64) { numbers[ObjectIdentifier(object)] = number }
-  func takeNumber(of object: AnyObject) -> UInt64? { numbers.removeValue(forKey: ObjectIdentifier(object)) }
-
   func close(_ instance: Instance) async throws { try await body?(instance) }
 }
 

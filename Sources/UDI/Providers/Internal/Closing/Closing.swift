@@ -5,38 +5,32 @@
 /// the caller of `close()` is cancelled. The task waits for earlier runs, and for instances that are still being made.
 /// It cancels asynchronous creations. Then it calls the closers one after the other with no lock held. Finally, it ends
 /// the contexts.
-final class Closing: @unchecked Sendable {
+final class Closing: Activity, @unchecked Sendable {
   // Unchecked: only the run's task uses `failures`; the tree lock guards all other mutable properties.
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// Shared creations that were under way in the contexts when the run began, including set-up blocks and users'
-  /// storages that were storing an instance.
+  /// Shared creations that were under way in the contexts when the run began, including set-up blocks.
   var creations: [SharedCreation] = []
-  /// Asynchronous creations that were under way for the contexts, each with the path of its context.
-  var asyncCreations: [(creation: AsyncCreation, path: [String])] = []
+  /// Asynchronous creations that were under way for the contexts, each with the number of this run among its waiters
+  /// and with the path of its context.
+  private var asyncCreations: [(creation: AsyncCreation, number: UInt, path: [String])] = []
   /// The providers with closers, each with the node of its context.
   var providers: [(provider: Provider, node: Node)] = []
-  /// The runs that this run waits for: earlier runs for contexts below, and runs that are awaited in this run's
-  /// closers.
-  private var awaited: [Closing] = []
+  /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
+  private var awaited: [(run: Closing, number: UInt)] = []
   private var failures: [UDICloseError.Failure] = []
-  private var hasEnded = false
-  /// The tasks that wait until the run has ended.
-  private var tasks: [CheckedContinuation<Void, Never>] = []
   /// Whether no caller waits for the run. In that case, its error is reported, because no caller gets it.
   private var isUnattended = true
 
-  /// The runs whose closers the current task is part of, the innermost last. There are several if a closer has closed
-  /// another context.
-  @TaskLocal private static var present: [Closing] = []
-
   /// Begins a run: marks a context, and all contexts below it, as being closed. Call this under the tree lock.
   init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
+    super.init()
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
-        if let other = node.treeLocked.extras?.closing, !awaited.contains(where: { $0 === other }) {
-          awaited.append(other)
+        if let other = node.treeLocked.extras?.closing, !awaited.contains(where: { $0.run === other }) {
+          awaited.append((other, other.enter(self)))
+          other.isUnattended = false
         }
       } else if let context = node == first ? context : node.context {
         contexts.append(context)
@@ -50,43 +44,35 @@ final class Closing: @unchecked Sendable {
   /// Starts the task. Do not call this under a lock.
   func start() { Task { await run() } }
 
+  /// Adds an asynchronous creation that is under way for one of the contexts. Call this under the tree lock.
+  ///
+  /// - Parameter path: The path of the context.
+  func waitFor(_ creation: AsyncCreation, path: [String]) {
+    asyncCreations.append((creation, creation.enter(self), path))
+  }
+
   // MARK: - Waiting
 
-  /// Whether the current task may wait for the run. The result is false if the task is part of a closer or of an
-  /// asynchronous factory that the run itself waits for. If the result is true, the caller
-  /// must wait: the run then leaves its error to the caller, and no longer reports it.
-  func mayBeAwaitedHere() -> Bool {
-    let (present, call) = (Self.present, AsyncCall.current)
+  /// Adds the current task to those that wait for the run. The run then leaves its error to the caller, and no longer
+  /// reports it.
+  ///
+  /// - Returns: The number of the waiter; nil if the task must not wait, because the run itself waits for the closer or
+  ///   the asynchronous factory that the task is part of.
+  func enter() -> UInt? {
+    let call = AsyncCall.current
     return Tree.change { _ in
-      var reached = present.isEmpty && call == nil ? [] : [self]
-      var next = 0
-      while next < reached.count {
-        let run = reached[next]
-        next += 1
-        if run.hasEnded { continue }
-        if present.contains(where: { $0 === run }) { return false }
-        if run.asyncCreations.contains(where: { $0.creation.cycle(through: call, []) != nil }) { return false }
-        for other in run.awaited where !reached.contains(where: { $0 === other }) { reached.append(other) }
-      }
-      present.last?.awaited.append(self)
+      if circle(through: call, []) != nil { return nil }
       isUnattended = false
-      return true
+      return enter(call, [])
     }
   }
 
   /// Waits until the run has ended.
   ///
+  /// - Parameter number: What `enter` returned.
   /// - Returns: The error, if closers have failed.
-  func waitForEnd() async -> UDICloseError? {
-    await withCheckedContinuation { continuation in
-      let isOver = Tree.change { _ in
-        isUnattended = false
-        if !hasEnded { tasks.append(continuation) }
-        return hasEnded
-      }
-      if isOver { continuation.resume() }
-    }
-    Tree.change { _ in Self.present.last?.awaited.removeAll { $0 === self } }
+  func waitForEnd(_ number: UInt) async -> UDICloseError? {
+    await wait(number)
     return error
   }
 
@@ -100,12 +86,12 @@ final class Closing: @unchecked Sendable {
     let path = Tree.change { _ in contexts.first?.withNode(\.fullPath) ?? [] }
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
     let asyncCreations = Tree.change { _ in self.asyncCreations }
-    for (creation, path) in asyncCreations { creation.cancel(closing: path) }
-    for other in Tree.change({ _ in awaited }) {
-      if let error = await other.waitForEnd() { failures += error.failures }
+    for (creation, _, path) in asyncCreations { creation.cancel(closing: path) }
+    for (other, number) in Tree.change({ _ in awaited }) {
+      if let error = await other.waitForEnd(number) { failures += error.failures }
     }
     for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
-    for (creation, _) in asyncCreations { await creation.waitForEnd() }
+    for (creation, number, _) in asyncCreations { await creation.waitForEnd(number) }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
     // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be
@@ -115,7 +101,7 @@ final class Closing: @unchecked Sendable {
     if UDIObserver.mayExist {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, start.duration(to: .now))) }
     }
-    end()
+    endRun()
   }
 
   /// Calls one closer, and drops the instance that it has closed.
@@ -124,8 +110,10 @@ final class Closing: @unchecked Sendable {
     let start = ContinuousClock.now
     var failure: (any Error)?
     let path = UDIObserver.mayExist ? step.context.change { node, _ in node.fullPath } : []
+    let call = AsyncCall(ofCloserOf: step.provider, in: self)
     do {
-      try await Self.$present.withValue(Self.present + [self]) { try await closer.close(step.unclosed.instance) }
+      defer { call.end() }
+      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
       failures.append(UDICloseError.Failure(step.provider, path, error))
@@ -138,15 +126,13 @@ final class Closing: @unchecked Sendable {
   }
 
   /// Ends the run, when the contexts have ended.
-  private func end() {
+  private func endRun() {
     var isUnattended = false
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
     // therefore passes everything that it holds out of the lock.
     _ = Tree.change { _ in
       isUnattended = self.isUnattended
-      hasEnded = true
-      for task in tasks { Tree.resume(task) }
-      tasks = []
+      end()
       for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
       defer { (self.contexts, creations, asyncCreations, providers, awaited) = ([], [], [], [], []) }
       return (self.contexts, creations, asyncCreations, providers, awaited)
@@ -170,18 +156,17 @@ extension Closing {
 
     /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
     func drop() {
-      var storages: [DroppedStorage] = []
       context.change { node, garbage in
         if let index = closer.unclosed.lastIndex(where: { $0 === unclosed }) {
           garbage.add(closer.unclosed.remove(at: index))
         }
+        // No user's storage has to be reset, because none keeps anything that has to be closed.
         if let cache {
-          if let storage = cache.dropKept(&garbage) { storages = [storage] }
+          _ = cache.dropKept(&garbage)
         } else if !provider.hasCaches {
-          storages = node.unregister(provider, &garbage)
+          _ = node.unregister(provider, &garbage)
         }
       }
-      for storage in storages { storage.reset() }
     }
   }
 
@@ -195,7 +180,7 @@ extension Closing {
     var steps: [(position: Int, step: Step)] = []
     for (provider, node) in Tree.change({ _ in providers }) {
       guard let position = positions[node], let closer = provider.closer else { continue }
-      for (unclosed, cache) in provider.allUnclosed(closer) {
+      for (unclosed, cache) in Tree.change({ _ in provider.allUnclosed(closer) }) {
         let step = Step(
           context: contexts[position], provider: provider, closer: closer, unclosed: unclosed, cache: cache)
         steps.append((position, step))
@@ -207,23 +192,13 @@ extension Closing {
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it; nil if no cache does. Do not call this
-  /// under a lock, because it calls the users' storages.
+  /// The instances that have to be closed, each with the cache that keeps it; nil if no cache does. Call this under the
+  /// tree lock.
   fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
-    let (noted, caches) = Tree.change { _ in (closer.unclosed, hasCaches ? Array(self.caches.all) : []) }
-    if sharing == .custom {
-      return caches.compactMap { cache in
-        cache.custom?.load().map { instance in
-          (Unclosed(instance, reach, sequence: Tree.change { _ in cache.custom?.sequence ?? 0 }), cache)
-        }
-      }
-    }
-    let keepers = Tree.change { _ in
-      Dictionary(
-        caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 }
-      )
-    }
-    return noted.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
+    let caches = hasCaches ? Array(self.caches.all) : []
+    let keepers = Dictionary(
+      caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
+    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
   }
 }
 
@@ -240,7 +215,7 @@ extension UDICloseError {
   func report() {
     for failure in failures {
       let message = "An `onClose` threw an error that no caller waited for: \(failure)"
-      UDIReporter.current.forward(
+      UDIReporter.current.report(
         UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID, line: failure.line))
     }
   }

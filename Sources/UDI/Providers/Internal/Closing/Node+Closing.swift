@@ -18,6 +18,8 @@ extension Node {
   func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
     treeLocked.state = .closing
     treeLocked.ensureExtras().closing = closing
+    // A closer may wait for a task that follows something here.
+    if treeLocked.isWatched { endWatching() }
     if let setUp = treeLocked.extras?.setUp {
       if let running = setUp.running { closing.creations.append(running) }
       discardBlocks(of: setUp, &garbage)
@@ -31,12 +33,12 @@ extension Node {
         closing.providers.append((provider, self))
       }
       closing.creations += provider.creations
-      closing.asyncCreations += provider.asyncCreations.map { ($0, fullPath) }
+      for creation in provider.asyncCreations { closing.waitFor(creation, path: fullPath) }
       provider.leaveIfEnding(&garbage)
     }
     if let dropped = treeLocked.extras?.droppedCreations {
       closing.creations += dropped.shared
-      closing.asyncCreations += dropped.asynchronous.map { ($0, fullPath) }
+      for creation in dropped.asynchronous { closing.waitFor(creation, path: fullPath) }
     }
   }
 
@@ -60,7 +62,7 @@ extension Provider {
   /// The shared creations of this provider that are under way. Call this under the tree lock.
   fileprivate final var creations: [SharedCreation] {
     let own = creation.map { [$0] } ?? []
-    return hasCaches ? own + caches.all.flatMap { [$0.creation, $0.custom?.storing].compactMap(\.self) } : own
+    return hasCaches ? own + caches.all.compactMap(\.creation) : own
   }
 }
 

@@ -6,8 +6,8 @@ extension Provider {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
     guard closer != nil else { return }
     switch sharing {
-    case .strong, .custom: return
-    case .unique, .graph, .weak:
+    case .strong: return
+    case .unique, .graph, .weak, .custom:
       fatalError(
         """
         \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
@@ -17,15 +17,13 @@ extension Provider {
     }
   }
 
-  /// Records that a new instance has to be closed. If it goes to a user's storage, only gives it its number.
+  /// Records that a new instance has to be closed.
   ///
   /// - Parameter sequence: The instance's number, if it has one already.
   @inline(never)
   final func noteUnclosed(_ instance: Instance, _ sequence: UInt64? = nil) {
     Tree.change { _ in
-      guard let closer, !closer.isOfProvided else { return }
-      if sharing == .strong { add(instance, to: closer, sequence) }
-      if sharing == .custom { closer.number(instance.object, sequence ?? Tree.nextUnclosed()) }
+      if let closer, !closer.isOfProvided { add(instance, to: closer, sequence) }
     }
   }
 
@@ -43,12 +41,10 @@ extension Provider {
   /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
-    let index = closer.unclosed.lastIndex { $0.instance.object === instance.object }
-    if closer.isClosing, index != nil { return leaveIfEnding(&garbage) }
-    if let index { garbage.add(closer.unclosed.remove(at: index)) }
-    _ = closer.takeNumber(of: instance.object)
-    // Instances in a user's storage are never in `closer.unclosed`.
-    if index != nil || sharing == .custom { garbage.add(unclosedReport(count: 1)) }
+    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.object === instance.object }) {
+      garbage.add(closer.unclosed.remove(at: index))
+      garbage.add(unclosedReport(count: 1))
+    }
     leaveIfEnding(&garbage)
   }
 
@@ -63,7 +59,7 @@ extension Provider {
   }
 
   /// The report that instances were dropped before they were closed.
-  final func unclosedReport(count: Int) -> LateReport {
+  private final func unclosedReport(count: Int) -> LateReport {
     let key = key
     return LateReport(.unclosed, at: site) {
       """

@@ -20,17 +20,11 @@ final class CustomStorage: @unchecked Sendable {
   /// Set when a sweep of the caches begins, and cleared when an instance is asked for. The sweep discards the cache if
   /// it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
-  /// The number of the instance that was stored last, in the order of all instances that have to be closed (see
-  /// `Unclosed.sequence`). Guarded by the tree lock.
-  private(set) var sequence: UInt64 = 0
 
   private static let generations = Atomic<UInt>(0)
   private static var nextGeneration: UInt { generations.add(1, ordering: .relaxed).newValue }
 
   init(_ storage: any UDIStorage) { self.storage = storage }
-
-  /// The current generation: the number to store with a new instance.
-  fileprivate var present: UInt { generation.load(ordering: .relaxed) }
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   fileprivate func beginReset() -> SharedCreation {
@@ -47,9 +41,6 @@ final class CustomStorage: @unchecked Sendable {
     garbage.add(reset)
   }
 
-  /// Whether the storage contains an instance that was stored in the given generation. Do not call this under a lock.
-  fileprivate func holds(_ generation: UInt) -> Bool { storage.load()?.generation == generation }
-
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
   /// under a lock.
   func load() -> Instance? {
@@ -59,11 +50,9 @@ final class CustomStorage: @unchecked Sendable {
 
   /// Records that an instance is being stored. Call this under the tree lock.
   ///
-  /// - Parameter sequence: The instance's number, if it has one already.
   /// - Returns: The generation to store with the instance.
-  fileprivate func beginStoring(_ creation: SharedCreation, _ sequence: UInt64?) -> UInt {
+  fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
     storing = SharedCreation(creation.provider, maker: creation.maker)
-    self.sequence = sequence ?? Tree.nextUnclosed()
     return generation.load(ordering: .relaxed)
   }
 
@@ -81,24 +70,15 @@ final class CustomStorage: @unchecked Sendable {
 struct DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
-  /// Nil if the provider has no closer, or if its context is being closed and will close the stored instance.
-  /// Otherwise, a function that reports that the instance is dropped without having been closed, and the generation in
-  /// which the instance was stored.
-  private let unclosed: (report: () -> LateReport, generation: UInt)?
 
   /// Begins the reset. Call this under the tree lock.
-  init(_ custom: CustomStorage, of provider: Provider) {
+  init(_ custom: CustomStorage) {
     self.custom = custom
-    let generation = custom.present
-    unclosed =
-      provider.closer.map { $0.isClosing } == false ? ({ provider.unclosedReport(count: 1) }, generation) : nil
     creation = custom.beginReset()
   }
 
   /// Resets the storage. Do not call this under a lock, because it runs user code.
   func reset() {
-    // The report is made when the `LateReport` is released, which happens at once here.
-    if let unclosed, custom.holds(unclosed.generation) { _ = unclosed.report() }
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }
   }
@@ -109,8 +89,7 @@ extension InstanceKeeper {
   /// the instance: only threads that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
     let generation = Tree.change { _ -> UInt? in
-      guard isCurrent(creation) else { return nil }
-      return custom.beginStoring(creation, provider.closer?.takeNumber(of: instance.object))
+      isCurrent(creation) ? custom.beginStoring(creation) : nil
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))

@@ -127,7 +127,7 @@ extension InstanceKeeper {
     }
     asyncCreation = nil
     forgetKept(&garbage)
-    return custom.map { DroppedStorage($0, of: provider) }
+    return custom.map(DroppedStorage.init)
   }
 }
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One call of an asynchronous factory. It is a task-local value in the task that runs the factory and in the tasks
-/// that the factory starts.
+/// One call of an asynchronous factory, or of a closer. It is a task-local value in the task that runs the factory or
+/// the closer, and in the tasks that these start.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended,
 /// so this object releases everything that it holds when the call ends.
@@ -12,10 +12,12 @@ final class AsyncCall: @unchecked Sendable {
 
   /// The properties that the call releases when it ends.
   struct Content {
-    let provider: AsyncFactory
-    /// The creation that the call is part of; nil if the instance is not shared.
-    let creation: AsyncCreation?
+    let provider: Provider
+    /// The creation, or the run of `close()`, that the call is part of; nil if it is part of none.
+    let activity: Activity?
     let arguments: ArgumentKey?
+    /// What the parameters of an initialiser share, while they are being obtained.
+    var graphs: LastingGraphs?
   }
 
   private(set) var content: Content?
@@ -23,11 +25,12 @@ final class AsyncCall: @unchecked Sendable {
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
   private let pathFromAsker: [KeyIdentity]
-  /// Whether this call began a creation. If not, it is part of the asker's creation, if there is one.
-  private let beginsCreation: Bool
+  /// Whether an activity begins with this call. If not, the call is part of the asker's activity, if there is one.
+  private let beginsActivity: Bool
   /// The length of the chain of askers, including this call.
   private let depth: Int
-  /// The address of the node of the context that the factory was given. Only compared, never dereferenced.
+  /// The address of the node of the context that the factory was given; 0 for a closer, which is given none. Only
+  /// compared, never dereferenced.
   private let nodeAddress: UInt
   private let hasEnded = Atomic<Bool>(false)
 
@@ -51,14 +54,27 @@ final class AsyncCall: @unchecked Sendable {
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     pathFromAsker = asker == nil ? [] : path
-    beginsCreation = creation != nil
+    beginsActivity = creation != nil
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
     Self.exist.store(true, ordering: .relaxed)
-    let creation = creation ?? asker.flatMap { asker in Tree.change { _ in asker.content?.creation } }
-    content = Content(provider: provider, creation: creation, arguments: arguments)
-    if !beginsCreation { try rejectCycle() }
+    let activity = creation ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
+    content = Content(provider: provider, activity: activity, arguments: arguments)
+    if !beginsActivity { try rejectCycle() }
     if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in keys(from: nil) }.suffix(10))) }
+  }
+
+  /// Begins a call of a provider's closer.
+  ///
+  /// - Parameter closing: The run of `close()` that calls the closer.
+  init(ofCloserOf provider: Provider, in closing: Closing) {
+    asker = nil
+    pathFromAsker = []
+    beginsActivity = true
+    depth = 1
+    nodeAddress = 0
+    content = Content(provider: provider, activity: closing, arguments: nil)
+    Self.exist.store(true, ordering: .relaxed)
   }
 
   private func rejectCycle() throws {
@@ -92,15 +108,35 @@ final class AsyncCall: @unchecked Sendable {
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
+  /// The activity that the call is part of; nil if there is none, or if the call has ended. Read this under the tree
+  /// lock.
+  var activity: Activity? { content?.activity }
+
   /// The keys of the providers whose factories asked for what this call makes, the outermost first.
   var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
 
   /// The provider whose asynchronous factory is running in the current task, or in a task that the current one is part
   /// of.
   static var currentProvider: Provider? {
-    guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay else { return nil }
+    guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay, call.nodeAddress != 0 else { return nil }
     return Tree.change { _ in call.content?.provider }
   }
+
+  /// Begins to obtain the parameters of an initialiser.
+  ///
+  /// - Returns: What the parameters share under the lifetime `.graph`. If the initialiser makes a parameter of another
+  ///   one, and no provider keeps that parameter, both initialisers' parameters share.
+  func beginParameters() -> LastingGraphs {
+    Tree.change { _ in
+      let graphs = (content?.provider.keeps == false ? asker?.content?.graphs : nil) ?? LastingGraphs()
+      content?.graphs = graphs
+      return graphs
+    }
+  }
+
+  /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, is
+  /// not shared.
+  func endParameters() { _ = Tree.change { _ in content?.graphs.take() } }
 
   /// Ends the call.
   func end() {
@@ -109,10 +145,10 @@ final class AsyncCall: @unchecked Sendable {
     _ = consume content
   }
 
-  /// The keys along the chain of askers, from the call that began the creation to this one. Call this under the tree
-  /// lock.
+  /// The keys along the chain of askers, from the call with which the activity began to this one. Call this under the
+  /// tree lock.
   var path: [KeyIdentity] {
-    keys(from: sequence(first: self) { $0.asker }.first { $0.beginsCreation })
+    keys(from: sequence(first: self) { $0.asker }.first { $0.beginsActivity })
   }
 
   // MARK: - Whether lookups have to go up

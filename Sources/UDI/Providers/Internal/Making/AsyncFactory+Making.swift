@@ -41,15 +41,13 @@ extension AsyncFactory {
       case .found(let instance): return instance
       case .gone: return nil
       case .discarded: continue
-      case .wait(let creation, let number): return try await creation.wait(number)
+      case .wait(let creation, let number): return try await creation.instance(number)
       case .make(let owner, let creation, let number, let predecessor):
         // The new call is not part of the asker's call, which merely waits for the result like any other call.
         let asker = AsyncCall.current
         creation.start(after: predecessor) { [self] in
           do {
-            // All waiting tasks might have been cancelled before this task began.
-            if Tree.change({ _ in creation.isAbandoned }) { throw CancellationError() }
-            try Task.checkCancellation()
+            try creation.begin()
             // Another task might have stored an instance since this one asked the storage.
             if let stored = keeper.storedInstance() {
               _ = keeper.end(creation, with: nil, self, owner)
@@ -70,7 +68,7 @@ extension AsyncFactory {
             throw error
           }
         }
-        return try await creation.wait(number)
+        return try await creation.instance(number)
       }
     }
   }
@@ -98,7 +96,7 @@ extension AsyncFactory {
         throw passOn(error)
       }
       // The instance is numbered for closing before any other code gets it.
-      if isOwned { Tree.change { _ in call.content?.creation?.numberInstance() } }
+      if isOwned { Tree.change { _ in (call.activity as? AsyncCreation)?.numberInstance() } }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
       keep(instance)
@@ -121,7 +119,7 @@ enum AsyncClaim {
   case wait(AsyncCreation, UInt)
   /// Make the instance for this context in a new task, and wait for it. The factory must not run until the predecessor
   /// has ended.
-  case make(UDIContext, AsyncCreation, UInt, predecessor: AsyncCreation?)
+  case make(UDIContext, AsyncCreation, UInt, after: AsyncCreation.Predecessor?)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
   /// Repeat the lookup, because the provider has left its context.
@@ -164,15 +162,15 @@ extension InstanceKeeper {
       let present = asyncCreation
       if let present {
         garbage.add(present)
-        if !present.hasFailed { return .wait(present, try present.enterNext(call, path)) }
+        if let number = try present.join(call, path) { return .wait(present, number) }
       }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       if BindingAudit.isOn { node.remember(owner) }
       let new = AsyncCreation(provider)
-      let number = try new.enterFirst(call, path, after: present)
+      let (number, predecessor) = try new.enterFirst(call, path, after: present)
       asyncCreation = new
-      return .make(owner, new, number, predecessor: present)
+      return .make(owner, new, number, after: predecessor)
     }
   }
 

@@ -47,13 +47,17 @@ final class AsyncFactory: Provider, @unchecked Sendable {
         garbage.add(kept)
         return kept.instance
       }
-      if let kept { return kept }
+      if let kept {
+        if key != nil { PerThread.resolution.read { $0.noteMadeForArguments() } }
+        return kept
+      }
     }
     let resolution = PerThread.resolution
     let providers = resolution.read { $0.runningProviders }
-    let cycle = Tree.change { _ in creation?.cycle(through: AsyncCall.current, providers.map(\.key)) }
+    let cycle = Tree.change { _ in creation?.circle(through: AsyncCall.current, providers.map(\.key)) }
     if let cycle { throw ProviderFailure.cycle(cycle) }
-    let unmade = Unmade(self, context, arguments.map { KeptArguments($0) }, askedBy: providers)
+    let unmade = Unmade(
+      self, context, arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })
     resolution.read { $0.noteUnmade(unmade) }
     throw ProviderFailure.asynchronous(unmade)
   }

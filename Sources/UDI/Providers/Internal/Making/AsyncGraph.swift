@@ -40,12 +40,12 @@ final class AsyncGraph: @unchecked Sendable {
         if let present {
           garbage.add(present)
           if let instance = present.instance { return .found(instance) }
-          if !present.hasFailed { return .wait(present, try present.enterNext(call, path)) }
+          if let number = try present.join(call, path) { return .wait(present, number) }
         }
         let new = AsyncCreation(provider)
-        let number = try new.enterFirst(call, path, after: present)
+        let (number, predecessor) = try new.enterFirst(call, path, after: present)
         creation = new
-        return .make(context, new, number, predecessor: present)
+        return .make(context, new, number, after: predecessor)
       }
     }
 

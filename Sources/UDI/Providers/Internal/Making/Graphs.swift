@@ -66,6 +66,9 @@ struct Graphs: ~Copyable {
   /// Starts the numbering of graphs again, for the next outermost link.
   mutating func restart() { (number, lastNumber) = (0, 0) }
 
+  /// Continues in the link's own graph, but goes on counting: the next link shares with this one.
+  mutating func `continue`() { number = 0 }
+
   /// Releases all instances, but keeps the memory for the next link.
   mutating func removeAll() {
     restart()
@@ -77,4 +80,27 @@ struct Graphs: ~Copyable {
   var isWorthKeeping: Bool { shared.capacity <= 64 }
   /// Whether no memory is allocated.
   var isUnused: Bool { shared.capacity == 0 }
+}
+
+/// Graphs that last for several outermost links, on any threads: the attempts of one `obtain`.
+final class LastingGraphs: @unchecked Sendable {
+  // Unchecked: one task uses the properties, and only one attempt at a time.
+  @exclusivity(unchecked) private var graphs = Graphs()
+  /// Whether there might be instances that are not `Sendable`, because an attempt ran on the main actor.
+  private var belongsToMainActor = false
+
+  /// Exchanges the graphs for those of a thread.
+  func exchange(with other: inout Graphs) { unsafe swap(&graphs, &other) }
+
+  /// Notes that an attempt has ended.
+  func noteAttempt() {
+    if unsafe !belongsToMainActor && !graphs.isEmpty { belongsToMainActor = MainActorCheck.isOnMainActor }
+  }
+
+  deinit {
+    guard belongsToMainActor, !MainActorCheck.isOnMainActor else { return }
+    let carrier = LastingGraphs()
+    unsafe swap(&carrier.graphs, &graphs)
+    releaseOnMainActor(carrier)
+  }
 }

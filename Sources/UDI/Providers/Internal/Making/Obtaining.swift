@@ -1,4 +1,8 @@
 /// A lookup for `obtain`, which can wait for the actor that a factory belongs to, or for an asynchronous factory.
+///
+/// A lookup does not wait, so this type attempts it again and again. If an attempt fails for want of an instance that
+/// only an asynchronous factory makes, that instance is made, and then the innermost synchronous factory that missed it
+/// runs again. There is another attempt as long as each one has made something that was missing.
 struct Obtaining: Sendable {
   let context: UDIContext
   let type: Any.Type
@@ -6,72 +10,144 @@ struct Obtaining: Sendable {
   let reach: Reach
   let search: UDISearch?
   let arguments: KeptArguments?
+  /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have
+  /// it in common.
+  var graphs = LastingGraphs()
 
-  /// The result of one lookup that does not wait.
-  private enum Attempt {
-    case found(Instance)
-    /// - Parameter unmade: A request that only an asynchronous factory can fulfil, if a synchronous factory has made
-    ///   one; otherwise nil.
-    case failed(any Error, unmade: Unmade?)
+  /// What is attempted.
+  private enum Target: Sendable {
+    /// The lookup.
+    case dependency
+    /// A factory that ran during the lookup, for its instance alone.
+    case call(RunningCall)
   }
 
-  /// How many asynchronous instances one run may make for synchronous factories, each of which then runs again. If more
-  /// are needed, a factory probably asks with other arguments each time.
-  private static var limit: Int { 200 }
+  /// The result of an attempt.
+  private enum Attempt: Sendable {
+    case found(OwnedInstance)
+    case failed(any Error, Missed)
+  }
 
   /// Performs the lookup, and waits as long as necessary.
   ///
   /// - Returns: An instance of exactly the requested type.
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
-    var actor: (any Actor)?
-    // The actors on which this run has performed the lookup. Each is tried only once. There can be several, because the
-    // provider might be replaced in the meantime by one that belongs to a different actor.
-    var triedActors: [any Actor] = []
-    // A synchronous factory that needs an asynchronous instance fails, and runs again once the instance has been made.
-    // The instances are held here, so that the factory finds them even if their lifetime is weak.
-    var made: [(unmade: Unmade, instance: ActorOwned<Instance>)] = []
-    do {
-      while true {
-        let attempt = if let actor { await look(on: actor) } else { look() }
-        switch attempt {
-        case .found(let instance): return instance
-        case .failed(ProviderFailure.asynchronous(let unmade), _):
-          // The lookup itself has found an asynchronous factory.
-          if let instance = try await unmade.obtain() { return try exact(instance, unmade) }
-        case .failed(let error, let unmade?)
-        where made.count < Self.limit && !made.contains { $0.unmade.isSame(as: unmade) }:
-          // A synchronous factory needs an asynchronous instance.
-          if let instance = try await obtain(unmade, after: error) {
-            made.append((unmade, ActorOwned(instance, by: unmade.provider.isolation.owner(unmade.provider.reach))))
-          }
-        case .failed(let error, _):
-          // The provider or a set-up block might belong to a different actor.
-          guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
-            throw error
-          }
-          triedActors.append(next)
-          actor = next
-        }
-      }
-    } catch {
+    do { return try await make(.dependency, on: nil).value } catch {
       throw context.explained(error, type, name, reach, search)
+    }
+  }
+
+  /// How many attempts in a row may ask for other instances than those that were made for them. A factory that does so
+  /// more often probably asks with other arguments each time.
+  private static var patience: Int { 200 }
+
+  /// Attempts the target until it succeeds, and makes what is missing in between.
+  ///
+  /// - Parameters:
+  ///   - parameters: The first parameters of the target, if it is an initialiser and they have been made already.
+  ///   - actor: The actor on which to begin; nil for the caller's.
+  nonisolated(nonsending) private func make(
+    _ target: Target, given parameters: GivenParameters? = nil, on actor: (any Actor)?
+  ) async throws -> OwnedInstance {
+    var (parameters, actor) = (parameters, actor)
+    // The actors of the attempts. Each is tried only once. There can be several, because the provider might be replaced
+    // in the meantime by one that belongs to a different actor.
+    var triedActors = actor.map { [$0] } ?? []
+    // What has been made is held here, so that factories find it even if its lifetime is weak.
+    var made: [(unmade: Unmade, parameterCount: Int)] = []
+    var held: [OwnedInstance] = []
+    defer { withExtendedLifetime(held) {} }
+    var inVain = 0
+    while true {
+      let (error, missed): (any Error, Missed)
+      switch try await attempt(target, given: parameters, on: actor) {
+      case .found(let instance): return instance
+      case .failed(let reason, let what): (error, missed) = (reason, what)
+      }
+      if case ProviderFailure.asynchronous(let unmade) = error {
+        // The lookup itself has found an asynchronous factory.
+        if let instance = try await unmade.obtain() { return own(try exact(instance, unmade)) }
+        continue
+      }
+      let count = missed.parameters[1]?.parameters.count ?? 0
+      guard let unmade = missed.request,
+        !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
+      else {
+        // The provider or a set-up block might belong to a different actor.
+        guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
+          throw error
+        }
+        triedActors.append(next)
+        actor = next
+        continue
+      }
+      inVain = unmade.arguments == nil || missed.hasFoundEarlier ? 0 : inVain + 1
+      if inVain > Self.patience { throw error }
+      made.append((unmade, count))
+      guard var latest = try await obtain(unmade, after: error, missed) else { continue }
+      held.append(latest)
+      // The factories that missed it, except the outermost, which the next attempt runs.
+      parameters = missed.parameters(at: 1, of: unmade)
+      var isParameter = true
+      for depth in (2..<max(unmade.askers.count + 1, 2)).reversed() {
+        let call = unmade.askers[depth - 1]
+        let isWanted = missed.parameters(at: depth - 1, of: unmade) != nil
+        // The instance has to reach the factory that asked for it: that factory either is given it, or looks it up.
+        guard isWanted || call.provider.keeps else {
+          isParameter = false
+          continue
+        }
+        let given = missed.parameters(at: depth, of: unmade).map { isParameter ? $0.followed(by: latest) : $0 }
+        do { latest = try await make(.call(call), given: given, on: actor) } catch {
+          guard isWanted || error is CancellationError else {
+            isParameter = false
+            // The factory that asked might do without it.
+            break
+          }
+          let (provider, asker) = (call.provider, missed.parameters(at: depth - 1, of: unmade))
+          let explained = call.context.explained(error, provider.madeType, provider.key.name, provider.reach, nil)
+          throw passOn(explained, unmade.askers.prefix(depth - 1), asParameter: asker)
+        }
+        held.append(latest)
+        isParameter = true
+      }
+      if isParameter { parameters = parameters?.followed(by: latest) }
     }
   }
 
   /// Obtains an asynchronous instance for a synchronous factory.
   ///
   /// - Parameter failure: The error with which the factory failed when it did not get the instance.
+  /// - Returns: Nil if the provider has left its context in the meantime.
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
-  nonisolated(nonsending) private func obtain(_ unmade: Unmade, after failure: any Error) async throws -> Instance? {
-    do { return try await unmade.obtain() } catch {
+  nonisolated(nonsending) private func obtain(
+    _ unmade: Unmade, after failure: any Error, _ missed: Missed
+  ) async throws -> OwnedInstance? {
+    do {
+      let instance = try await unmade.obtain()
+      return instance.map { OwnedInstance($0, by: unmade.provider.isolation.owner(unmade.provider.reach)) }
+    } catch {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let key = unmade.provider.key
-      let error = unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil)
-      throw unmade.askers.reversed().reduce(error) { $1.passOn($0) }
+      throw passOn(
+        unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil), unmade.askers[...],
+        asParameter: missed.parameters(at: unmade.askers.count, of: unmade))
     }
+  }
+
+  /// Returns the error that reaches the caller if each of the factories, the outermost first, passes it on.
+  ///
+  /// - Parameter parameters: The parameters before the one that is missing, if the innermost factory is an initialiser.
+  private func passOn(
+    _ error: any Error, _ calls: ArraySlice<RunningCall>, asParameter parameters: GivenParameters? = nil
+  ) -> any Error {
+    let asked = parameters.flatMap { parameters in
+      (error as? UDILinkError)?.asked(asParameter: parameters.parameters.count + 1)
+    }
+    return calls.reversed().reduce(asked ?? error) { $1.provider.passOn($0) }
   }
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
@@ -81,6 +157,10 @@ struct Obtaining: Sendable {
       return Instance(value)
     }
     return try _openExistential(type, do: convert)
+  }
+
+  private func own(_ instance: Instance) -> OwnedInstance {
+    OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
   }
 
   /// Returns the actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if
@@ -94,7 +174,9 @@ struct Obtaining: Sendable {
     }
   }
 
-  private func look() -> Attempt {
+  // MARK: - One attempt
+
+  private func attempt(_ target: Target, given parameters: GivenParameters?) -> Attempt {
     func look<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let found = try context.provided(type, name, reach, search, arguments?.arguments)
       return Instance(found as Dependency)
@@ -103,25 +185,85 @@ struct Obtaining: Sendable {
     // There might be no provider yet.
     PerThread.prepare()
     let resolution = PerThread.resolution.object
-    let outer = resolution.beginObtaining()
+    // A factory that runs alone might belong to an instance with a graph of its own.
+    let graphs = if case .dependency = target { self.graphs } else { LastingGraphs?.none }
+    let outer = resolution.beginObtaining(given: parameters, graphs)
     do {
-      let instance = try _openExistential(type, do: look)
-      if let unmade = resolution.endObtaining(outer) {
+      let instance: OwnedInstance
+      switch target {
+      case .dependency: instance = own(try _openExistential(type, do: look))
+      case .call(let call): instance = try call.run()
+      }
+      if let unmade = resolution.endObtaining(outer).kept {
         // A factory did without an asynchronous instance that `obtain` could have made for it.
         let failure = ProviderFailure.asynchronous(unmade)
         unmade.context.report(failure, unmade.provider, unmade.provider.madeType, nil)
       }
       return .found(instance)
-    } catch { return .failed(error, unmade: resolution.endObtaining(outer)) }
+    } catch { return .failed(error, resolution.endObtaining(outer)) }
   }
 
-  /// Performs the lookup on the given actor. Meanwhile, the thread remembers the actor, so that factories of that actor
-  /// may run.
-  private func look(on actor: isolated any Actor) -> Attempt {
-    let resolution = PerThread.resolution.object
-    let outer = resolution.actor
-    resolution.actor = actor
-    defer { resolution.actor = outer }
-    return look()
+  /// Makes an attempt on an actor, or on the caller's if none is named.
+  ///
+  /// - Throws: `CancellationError` if the current task is cancelled while it waits for the actor.
+  nonisolated(nonsending) private func attempt(
+    _ target: Target, given parameters: GivenParameters?, on actor: (any Actor)?
+  ) async throws -> Attempt {
+    guard let actor else { return attempt(target, given: parameters) }
+    return try await Visit.to(actor) { attempt(target, given: parameters) }
+  }
+}
+
+/// An instance that is released on the actor that its provider belongs to.
+typealias OwnedInstance = ActorOwned<Instance>
+
+/// A call of a synchronous factory that was running when an attempt missed something.
+struct RunningCall: Sendable {
+  let provider: Provider
+  let context: UDIContext
+  let arguments: KeptArguments?
+
+  /// Asks the provider for the instance.
+  fileprivate func run() throws -> OwnedInstance {
+    guard let instance = try provider.obtain(context, arguments?.arguments, isFresh: false) else {
+      throw ProviderFailure.nothing
+    }
+    return OwnedInstance(instance, by: provider.isolation.owner(provider.reach))
+  }
+}
+
+/// The parameters of an initialiser that have been looked up for a provider of `register(using:)`, from the first
+/// on. They are given to the next call of the initialiser, so that none is made twice.
+struct GivenParameters: Sendable {
+  let provider: Provider
+  let parameters: [OwnedInstance]
+
+  fileprivate func followed(by parameter: OwnedInstance) -> GivenParameters {
+    GivenParameters(provider: provider, parameters: parameters + [parameter])
+  }
+}
+
+/// What an attempt of `obtain` has missed.
+struct Missed: Sendable {
+  /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
+  var kept: Unmade?
+  /// The last such request for an instance that is not kept.
+  var unkept: Unmade?
+  /// The parameters of the initialisers that were running when the attempt failed, by the number of factories that ran
+  /// around them, themselves included.
+  var parameters: [Int: GivenParameters] = [:]
+  /// Whether the attempt has found an instance of an asynchronous factory that was made for its arguments before.
+  var hasFoundEarlier = false
+
+  /// The request to fulfil before the next attempt. An instance that is not kept can only be given to an initialiser.
+  fileprivate var request: Unmade? {
+    if let unkept, parameters(at: unkept.askers.count, of: unkept) != nil { return unkept }
+    return kept
+  }
+
+  /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
+  fileprivate func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
+    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters[depth] else { return nil }
+    return noted.provider === asker.provider ? noted : nil
   }
 }

@@ -47,11 +47,14 @@ final class FactoryFailure: Sendable {
     return "\(text[..<end])…"
   }
 
+  /// The message if the factory returned nil. Texts tell a factory that returned nil from one that failed by it.
+  static let nilMessage = "it returned nil, and has made nothing since"
+
   /// A description of the failure, for explanations.
   var message: String {
     switch reason {
     case .threw(let text): text
-    case .returnedNil: "it returned nil, and has made nothing since"
+    case .returnedNil: Self.nilMessage
     case .notConvertible(let made):
       "the instance that the provider of \(describeType(made)) made does not conform"
     }

@@ -123,6 +123,8 @@ class Provider: Entry, @unchecked Sendable {
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
+  /// Whether the provider keeps its instances, so that later lookups find them.
+  final var keeps: Bool { sharing != .unique && sharing != .graph }
 
   /// Calls the factory, with arguments of any types, and wraps the instance that it makes.
   ///

@@ -36,10 +36,17 @@ final class Resolution {
     set { unsafe uncheckedActor = newValue }
   }
 
-  /// The outer optional is nil unless `obtain` is looking something up on this thread. The inner one is the last
-  /// request that only an asynchronous factory can fulfil, among those made by that lookup and by the factories that it
-  /// runs. Used only by this thread.
-  @exclusivity(unchecked) private var obtaining: Unmade??
+  /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
+  @exclusivity(unchecked) private var obtaining: ObtainingAttempt?
+
+  /// What an attempt of `obtain` was given, and what it has missed.
+  struct ObtainingAttempt {
+    fileprivate var given: GivenParameters?
+    /// What the attempt shares with others.
+    fileprivate let graphs: LastingGraphs?
+    fileprivate var missed = Missed()
+  }
+
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
   /// How many lookups on this thread have found only a factory of a different actor, and no instance.
@@ -79,11 +86,17 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// Whether this thread is calling an observer. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedIsObserving = false
-  var isObserving: Bool {
-    get { unsafe uncheckedIsObserving }
-    set { unsafe uncheckedIsObserving = newValue }
+  /// The user's closures that are told what happens.
+  enum Listener { case reporter, observer }
+  /// The listeners that this thread is calling. Used only by this thread.
+  @exclusivity(unchecked) private var uncheckedListeners: Set<Listener> = []
+  var isTelling: Bool { unsafe !uncheckedListeners.isEmpty }
+
+  /// Calls a listener, unless this thread is calling it already: what a listener does is not told to it.
+  func tell(_ listener: Listener, _ call: () -> Void) {
+    guard unsafe uncheckedListeners.insert(listener).inserted else { return }
+    defer { unsafe uncheckedListeners.remove(listener) }
+    call()
   }
 
   /// Runs a body as part of a look, or as something that is independent of looks.
@@ -250,6 +263,7 @@ extension Resolution {
     // Usually the graph is empty. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2,
     // end it" would take 2 % longer.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
+    if unsafe obtaining?.graphs != nil { return unsafe graphs.continue() }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
     _ = consume called
@@ -362,33 +376,65 @@ extension Resolution {
 // MARK: - For `obtain`
 
 extension Resolution {
-  /// Begins a lookup for `obtain`.
+  /// Begins an attempt of `obtain`.
   ///
+  /// - Parameters:
+  ///   - given: The first parameters of the initialiser that the attempt runs, if they have been made already.
+  ///   - lasting: What the attempt shares with others under the lifetime `.graph`, if it does.
   /// - Returns: The previous state, which the caller passes to `endObtaining`.
-  func beginObtaining() -> Unmade?? {
+  func beginObtaining(given: GivenParameters?, _ lasting: LastingGraphs?) -> ObtainingAttempt? {
     let outer = unsafe obtaining
-    unsafe obtaining = .some(nil)
+    unsafe obtaining = ObtainingAttempt(given: given, graphs: lasting)
+    unsafe lasting?.exchange(with: &graphs)
     return outer
   }
 
-  /// Ends a lookup for `obtain`.
-  ///
-  /// - Returns: The last request that only an asynchronous factory can fulfil, among those made by the lookup and by
-  ///   the factories that it ran.
-  func endObtaining(_ outer: Unmade??) -> Unmade? {
-    let unmade = unsafe obtaining ?? nil
+  /// Ends an attempt of `obtain`, and returns what it has missed.
+  func endObtaining(_ outer: ObtainingAttempt?) -> Missed {
+    let ended = unsafe obtaining
     unsafe obtaining = outer
-    return unmade
+    unsafe ended?.graphs?.exchange(with: &graphs)
+    ended?.graphs?.noteAttempt()
+    return ended?.missed ?? Missed()
   }
 
   /// Whether `obtain` is looking something up on this thread.
   var isObtaining: Bool { unsafe obtaining != nil }
 
-  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, and the
-  /// instance will be kept, `obtain` fulfils the request and repeats the lookup, which then finds the instance.
+  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, `obtain`
+  /// fulfils the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if isObtaining, unmade.isKept { unsafe obtaining = .some(unmade) }
+    if unmade.isKept { unsafe obtaining?.missed.kept = unmade } else { unsafe obtaining?.missed.unkept = unmade }
+  }
+
+  /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
+  func noteMadeForArguments() { unsafe obtaining?.missed.hasFoundEarlier = true }
+
+  /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
+  func takeGivenParameters() -> [OwnedInstance] {
+    guard unsafe frames.count == 1, let given = unsafe obtaining?.given.take(), given.provider === runningProvider
+    else { return [] }
+    return given.parameters
+  }
+
+  /// Notes the parameters that were looked up for the initialiser that is running, before the lookup of another one
+  /// failed.
+  func noteParameters(_ parameters: [OwnedInstance]) {
+    guard let runningProvider else { return }
+    unsafe obtaining?.missed.parameters[frames.count] = GivenParameters(
+      provider: runningProvider, parameters: parameters)
+  }
+
+  /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
+  var runningCalls: [RunningCall] {
+    guard isObtaining else { return [] }
+    return unsafe (0..<frames.count).map { index in
+      let frame = unsafe frames[index]
+      return RunningCall(
+        provider: frame.provider.object, context: frame.context.object,
+        arguments: frame.arguments.map { KeptArguments($0) })
+    }
   }
 }
 

@@ -4,13 +4,13 @@ final class Unmade: @unchecked Sendable {
   let provider: AsyncFactory
   let context: UDIContext
   let arguments: KeptArguments?
-  /// The providers whose synchronous factories are running and need the instance, the outermost first.
-  let askers: [Provider]
+  /// The calls of synchronous factories that need the instance, the outermost first.
+  let askers: [RunningCall]
   /// The aliases through which the instance was asked for, the innermost first.
   let aliases: [Alias]
 
   init(
-    _ provider: AsyncFactory, _ context: UDIContext, _ arguments: KeptArguments?, askedBy askers: [Provider],
+    _ provider: AsyncFactory, _ context: UDIContext, _ arguments: KeptArguments?, askedBy askers: [RunningCall],
     through aliases: [Alias] = []
   ) {
     self.provider = provider
@@ -29,7 +29,8 @@ final class Unmade: @unchecked Sendable {
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
   nonisolated(nonsending) func obtain() async throws -> Instance? {
-    guard let instance = try await provider.instance(for: context, arguments, askers.map(\.key)) else { return nil }
+    let path = askers.map(\.provider.key)
+    guard let instance = try await provider.instance(for: context, arguments, path) else { return nil }
     if aliases.isEmpty { return instance }
     // If the provider does not keep the instance, it is released here.
     let owned = ActorOwned(consume instance, by: provider.isolation.owner(provider.reach))
@@ -50,11 +51,11 @@ final class Unmade: @unchecked Sendable {
   }
 
   /// Whether the provider keeps the instance, so that a synchronous lookup finds it afterwards.
-  var isKept: Bool { provider.sharing != .unique && provider.sharing != .graph }
+  var isKept: Bool { provider.keeps }
 
-  /// Whether both requests ask the same provider for the same instance.
+  /// Whether both requests ask the same provider for the same instance, on behalf of the same factories.
   func isSame(as other: Unmade) -> Bool {
-    provider === other.provider
+    provider === other.provider && askers.elementsEqual(other.askers) { $0.provider === $1.provider }
       && arguments?.arguments.key(for: provider) == other.arguments?.arguments.key(for: provider)
   }
 }

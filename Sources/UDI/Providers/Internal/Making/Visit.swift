@@ -1,0 +1,41 @@
+/// A synchronous operation on an actor, for which a task waits. If the task is cancelled, it does not wait until the
+/// actor is free.
+final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
+  // Unchecked: the tree lock guards `result`.
+  private var result: Result?
+
+  /// Runs an operation on an actor. Meanwhile, the thread remembers the actor, so that factories of that actor may run.
+  ///
+  /// - Throws: `CancellationError` if the current task is cancelled before the operation has ended.
+  nonisolated(nonsending) static func to(
+    _ actor: any Actor, _ operation: @escaping @Sendable () -> Result
+  ) async throws -> Result {
+    let visit = Visit()
+    let number = Tree.change { _ in visit.enter(.current, []) }
+    let task = Task {
+      guard !Task.isCancelled else { return }
+      await visit.run(operation, on: actor)
+    }
+    let isOver = await withTaskCancellationHandler {
+      await visit.wait(number)
+    } onCancel: {
+      task.cancel()
+      visit.leave(number) {}
+    }
+    guard isOver, let result = Tree.change({ _ in visit.result.take() }) else { throw CancellationError() }
+    return result
+  }
+
+  private func run(_ operation: () -> Result, on actor: isolated any Actor) {
+    if Task.isCancelled { return }
+    let resolution = PerThread.resolution.object
+    let outer = resolution.actor
+    resolution.actor = actor
+    let result = operation()
+    resolution.actor = outer
+    Tree.change { _ in
+      self.result = result
+      end()
+    }
+  }
+}
