@@ -6,12 +6,12 @@
 /// // Hold it for as long as it is needed: …
 /// ```
 ///
-/// An explanation is a value. It holds no object and no context, and can be compared, sent and stored. Its description
-/// begins with the cause, followed by advice and a list of the contexts with what they had.
-public struct UDIExplanation: Sendable, Hashable, Codable {
+/// An explanation is a value. It holds no object and no context, and can be compared and sent. Its description begins with
+/// the cause, followed by advice and a list of the contexts with what they had.
+public struct UDIExplanation: Sendable, Hashable {
   /// The reason for a lookup's answer.
   @nonexhaustive
-  public enum Cause: Sendable, Hashable, Codable {
+  public enum Cause: Sendable, Hashable {
     /// The lookup finds the dependency.
     case found(Place)
     /// The lookup found nothing, but a moment later, when the explanation was made, the dependency was there.
@@ -83,10 +83,10 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   }
 
   /// A binding, a provider or an override that a context has, or a binding that it had.
-  public struct Finding: Sendable, Hashable, Codable {
+  public struct Finding: Sendable, Hashable {
     /// The kinds of findings.
     @nonexhaustive
-    public enum Kind: String, Sendable, Hashable, Codable {
+    public enum Kind: String, Sendable, Hashable {
       /// A binding whose object is alive.
       case live
       /// A binding whose object has been released.
@@ -141,7 +141,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   }
 
   /// A failure of a factory.
-  public struct Failure: Sendable, Hashable, Codable {
+  public struct Failure: Sendable, Hashable {
     /// The first 1,000 characters of the error's message. If the factory returned nil, a text that says so.
     public let message: String
     /// The types of the arguments that the factory was given besides the context. If it returned nil, the types of the
@@ -152,7 +152,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   }
 
   /// A context that the explanation has looked at.
-  public struct Context: Sendable, Hashable, Codable {
+  public struct Context: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
     public let path: [String]
     /// The findings for the requested type in this context, with the requested name or with other names.
@@ -160,7 +160,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   }
 
   /// A finding, and the context that has it.
-  public struct Place: Sendable, Hashable, Codable {
+  public struct Place: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
     public let path: [String]
     /// The finding in this context.
@@ -168,7 +168,7 @@ public struct UDIExplanation: Sendable, Hashable, Codable {
   }
 
   /// An object that has looked up the dependency, or a provider whose factory has looked it up.
-  public struct Dependent: Sendable, Hashable, Codable {
+  public struct Dependent: Sendable, Hashable {
     /// Whether the dependent is an object or a provider.
     public let kind: UDISnapshot.Dependent.Kind
     /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.

@@ -26,10 +26,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
   public var cause: UDIExplanation.Cause { explanation.cause }
 
   /// One step of the chain from the asker to the missing dependency.
-  public struct Step: Sendable, Hashable, Codable {
+  public struct Step: Sendable, Hashable {
     /// The kinds of steps.
     @nonexhaustive
-    public enum Kind: String, Sendable, Hashable, Codable {
+    public enum Kind: Sendable, Hashable {
       /// An object whose verb was called, or one of whose properties is a dependency.
       case object
       /// A provider whose factory asked for the next step.

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import UDI
 
@@ -295,7 +294,7 @@ struct ExplainTests {
     #expect(error?.explanation.isAbridged == isAbridged)
   }
 
-  @Test("It is a value: comparable, codable, and holding nothing")
+  @Test("It is a value: comparable, and holding nothing")
   func value() throws {
     weak var observed: Plain?
     var explanations: [UDIExplanation] = []
@@ -304,13 +303,10 @@ struct ExplainTests {
       observed = plain
       root.bind(plain, as: Plain.self)
       explanations = [root.explain((any Service).self), root.explain(Plain.self)]
+      #expect(explanations == [root.explain((any Service).self), root.explain(Plain.self)])
     }
     #expect(observed == nil)
-    for explanation in explanations {
-      let data = try JSONEncoder().encode(explanation)
-      #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
-      #expect(String(decoding: data, as: UTF8.self).contains("\"search\":\"lineage\""))
-    }
+    #expect(explanations[0] != explanations[1])
   }
 
   @Test("What is kept for these arguments, or in a user's storage, is found")

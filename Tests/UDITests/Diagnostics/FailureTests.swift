@@ -52,8 +52,6 @@ struct FailureTests {
     #expect(place.path == ["App"] && message == "connection refused")
     let failure = try #require(place.finding.failure)
     #expect(failure.message == message && failure.argumentTypes.isEmpty && failure.age >= .zero)
-    let data = try JSONEncoder().encode(explanation)
-    #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
   }
 
   @Test("It is told where nothing is recorded, as in release builds")

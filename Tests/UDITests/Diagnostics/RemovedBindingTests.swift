@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import UDI
 
@@ -172,8 +171,6 @@ struct RemovedBindingTests {
     #expect(place.finding.isAlive && place.finding.endLine == line + 1)
     #expect(explanation.nearestOutside?.path == ["App", "Account"])
     #expect(explanation.description.contains("less than a second ago and still alive, bound at"))
-    let data = try JSONEncoder().encode(explanation)
-    #expect(try JSONDecoder().decode(UDIExplanation.self, from: data) == explanation)
     // Doing what the explanation says helps, and then there is nothing to explain.
     shop.multiBind(plain, as: (any Service).self)
     account.unbind((any Service).self)
@@ -261,23 +258,6 @@ struct RemovedBindingTests {
       #expect(looks.count > 1 && looks.count < 20)
     }
   #endif
-
-  /// `Duration` is encoded as the upper and the lower half of its attoseconds.
-  @Test(
-    "What was decoded may say anything",
-    arguments: [
-      ("[9223372036854775807,0]", "a long time"), ("[54,0]", "16 min"), ("[0,0]", "less than a second"),
-      ("[0,2000000000000000000]", "2 s"), ("[1000,0]", "5 h"), ("[-1,0]", "less than a second"),
-    ])
-  func decoded(_ duration: String, _ text: String) throws {
-    do { root.bind(Plain(), as: (any Service).self) }
-    _ = root.link((any Service).self)
-    var json = String(decoding: try JSONEncoder().encode(root.explain((any Service).self)), as: UTF8.self)
-    #expect(json.contains("\"deadFor\":["))
-    json.replace(/"deadFor":\[[^\]]*\]/, with: "\"deadFor\":\(duration)")
-    let decoded = try JSONDecoder().decode(UDIExplanation.self, from: Data(json.utf8))
-    #expect(decoded.description.contains("dead for \(text), bound"))
-  }
 
   @Test("Records can be switched off, are bounded, and keep nothing alive")
   func records() async {
