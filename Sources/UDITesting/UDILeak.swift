@@ -9,7 +9,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     /// The description of the name that the object or the provider was registered under; nil if there is none.
     public let name: String?
     /// The tags of the contexts from the root to the one with the registration, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// Whether the context is still alive, too. If so, something holds the context, which may be the only reason why
     /// the object is still alive.
     public let isContextAlive: Bool
@@ -22,7 +22,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// One context that an object was attached to.
   public struct Attachment: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// Whether the context is still alive, too. An object holds the context that it is attached to.
     public let isContextAlive: Bool
     /// The file of the call of `attached(to:)`. If a provider made the object, this is the file of the provider's
@@ -39,7 +39,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
-  public let contextPath: [String]?
+  public let fullPath: [String]?
   /// If a context has leaked, the providers that are registered in it and below it. A provider whose factory captures
   /// the context keeps the context alive.
   public let providers: [Registration]
@@ -59,7 +59,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
   /// A description of the leak: what leaked, where it was registered, attached or made, what holds it, and what it
   /// holds.
   public var description: String {
-    let text = contextPath.map(describeContext) ?? describeObject()
+    let text = fullPath.map(describeContext) ?? describeObject()
     return held.isEmpty ? text : "\(text)\(text.hasSuffix(".") ? "" : ".") \(describeHeld())"
   }
 
@@ -101,7 +101,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     }
     if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
     let places = providers.prefix(5).map { provider in
-      let place = provider.path == path ? "" : " in \(quoted(provider.path))"
+      let place = provider.fullPath == path ? "" : " in \(quoted(provider.fullPath))"
       return "of \(provider.key)\(place), registered at \(provider.fileID):\(provider.line)"
     }
     let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
@@ -121,7 +121,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     className = "\(subject.objectType)"
     registrations = unique(subject.notes.compactMap { Registration($0) })
     attachments = unique(subject.notes.compactMap { Attachment($0) })
-    contextPath = subject.contextPath
+    fullPath = subject.fullPath
     providers = subject.providers.compactMap { Registration($0) }
   }
 }
@@ -130,24 +130,24 @@ extension UDILeak.Registration {
   fileprivate init?(_ note: BindingAudit.Note) {
     guard let typeName = note.typeName, let site = note.site else { return nil }
     self.init(
-      typeName: typeName, name: note.name, path: note.path, isContextAlive: note.isContextAlive, fileID: site.fileID,
+      typeName: typeName, name: note.name, fullPath: note.path, isContextAlive: note.isContextAlive, fileID: site.fileID,
       line: site.line)
   }
 
   fileprivate var key: String { describeKey(typeName, name) }
-  fileprivate var place: String { "\(key) in \(quoted(path)), at \(fileID):\(line)" }
+  fileprivate var place: String { "\(key) in \(quoted(fullPath)), at \(fileID):\(line)" }
 }
 
 extension UDILeak.Attachment {
   fileprivate init?(_ note: BindingAudit.Note) {
     if note.typeName != nil { return nil }
     self.init(
-      path: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
+      fullPath: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
   }
 
   fileprivate var place: String {
-    guard let fileID, let line else { return quoted(path) }
-    return "\(quoted(path)), at \(fileID):\(line)"
+    guard let fileID, let line else { return quoted(fullPath) }
+    return "\(quoted(fullPath)), at \(fileID):\(line)"
   }
 }
 

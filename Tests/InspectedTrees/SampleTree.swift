@@ -33,13 +33,39 @@ final class SampleTree {
     keys.append(key)
   }
 
-  /// What `explain` says about a lookup.
+  /// What `explain` says about a lookup, as far as the page computes it, too.
   struct Way: Encodable {
+    struct Finding: Encodable { let kind, typeName: String, name, className: String? }
+    struct Step: Encodable { let fullPath: [String], findings: [Finding] }
+
     let path: [String]
     let type: String
     let name: String?
     let search: UDISearch?
-    let explanation: UDIExplanation
+    let direction: UDISearch
+    let cause: String
+    let answer: [String]?
+    let steps: [Step]
+    let emptyCount, omittedCount, equallyNearCount: Int
+    let nearestOutside: [String]?
+
+    init(path: [String], key: Key, search: UDISearch?, _ explanation: UDIExplanation) {
+      (self.path, type, name, self.search) = (path, key.type, key.name, search)
+      direction = explanation.search
+      // A case with associated values is reflected as a child that is labelled with the name of the case.
+      cause = Mirror(reflecting: explanation.cause).children.first?.label ?? "\(explanation.cause)"
+      if case .found(let place) = explanation.cause { answer = place.fullPath } else { answer = nil }
+      steps = explanation.contexts.map { context in
+        Step(
+          fullPath: context.fullPath,
+          findings: context.findings.map {
+            Finding(kind: $0.kind.rawValue, typeName: $0.typeName, name: $0.name, className: $0.className)
+          })
+      }
+      (emptyCount, omittedCount) = (explanation.emptyCount, explanation.omittedCount)
+      equallyNearCount = explanation.equallyNearCount
+      nearestOutside = explanation.nearestOutside?.fullPath
+    }
   }
 
   /// The ways of all lookups from all contexts. A lookup can withdraw what is dead, so each has a tree of its own.
@@ -50,8 +76,7 @@ final class SampleTree {
         ([nil] + UDISearch.allCases).compactMap { search in
           guard let tree = remake(), let context = tree.root.context(at: path) else { return nil }
           let key = tree.keys[index]
-          return Way(
-            path: path, type: key.type, name: key.name, search: search, explanation: key.explain(context, search))
+          return Way(path: path, key: key, search: search, key.explain(context, search))
         }
       }
     }

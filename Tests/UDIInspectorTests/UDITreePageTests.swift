@@ -190,14 +190,14 @@ final class Database: Store {}
           #expect(way["advice"] as? String == explanation.advice)
           #expect(way["search"] as? String == explanation.search.rawValue)
           let steps = try #require(way["steps"] as? [[String: Any]])
-          #expect(steps.map { $0["path"] as? [String] } == explanation.contexts.map(\.path))
+          #expect(steps.map { $0["path"] as? [String] } == explanation.contexts.map(\.fullPath))
           #expect(
             steps.map { ($0["findings"] as? [[String: Any]])?.map { $0["kind"] as? String } }
               == explanation.contexts.map { $0.findings.map(\.kind.rawValue) })
           var found: [String]?
-          if case .found(let place) = explanation.cause { found = place.path }
+          if case .found(let place) = explanation.cause { found = place.fullPath }
           #expect(steps.first { $0["isAnswer"] as? Bool == true }?["path"] as? [String] == found)
-          #expect(way["outside"] as? [String] == explanation.nearestOutside?.path)
+          #expect(way["outside"] as? [String] == explanation.nearestOutside?.fullPath)
         }
       }
     }

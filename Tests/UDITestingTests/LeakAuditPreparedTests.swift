@@ -85,7 +85,7 @@ import UDITesting
       try work()
       if let child = AppContext.removeChild(tag: "Child") { elsewhere.add(child) }
     }
-    #expect(found.map(\.contextPath) == [["App", "Child"]])
+    #expect(found.map(\.fullPath) == [["App", "Child"]])
     #expect(found.first?.held.map(\.className) == ["Basket", "Basket", "Basket", "Basket", "TickingClock"])
   }
 
@@ -111,7 +111,7 @@ import UDITesting
       kept.add(child)
       AppContext.removeChild(child)
     }
-    #expect(found.map(\.contextPath) == [["App", "Child"]])
+    #expect(found.map(\.fullPath) == [["App", "Child"]])
   }
 
   @Test("An ignored object that was there before may be attached to a new context, another one's context is reported")
@@ -124,7 +124,7 @@ import UDITesting
       AppContext.removeChild(one)
       AppContext.removeChild(two)
     }
-    #expect(found.map(\.contextPath) == [["App", "two"]])
+    #expect(found.map(\.fullPath) == [["App", "two"]])
   }
 
   @Test("Where the context is a part of a tree only that part is watched")
@@ -142,7 +142,7 @@ import UDITesting
       }
     }
     #expect(found.map(\.className) == ["Basket"])
-    #expect(found.first?.registrations.map(\.path) == [["App", "part"]])
+    #expect(found.first?.registrations.map(\.fullPath) == [["App", "part"]])
   }
 
   @Test("What an owned object holds is reported as long as the context is there")

@@ -76,7 +76,7 @@ struct LeakAuditTests {
       if let clock = root.link((any Clock).self, named: "owned") as? TickingClock { outside.add(clock) }
     }
     #expect(found.map(\.className) == ["Basket", "Basket"])
-    #expect(found.map { $0.registrations[0].path } == [["alone"], ["App"]])
+    #expect(found.map { $0.registrations[0].fullPath } == [["alone"], ["App"]])
     #expect(found.first?.registrations[0].isContextAlive == true)
     // The second one holds the context that it is attached to, and what the context owns.
     #expect(found.last?.held.map(\.className) == ["TickingClock"])

@@ -21,9 +21,9 @@ struct LeakedContextTests {
       AppContext.removeChild(checkout)
     }
     #expect(found.map(\.className) == ["Guest", "Guest", "Guest"])
-    #expect(found.map(\.attachments.first?.path) == Array(repeating: ["App", "Checkout"], count: 3))
+    #expect(found.map(\.attachments.first?.fullPath) == Array(repeating: ["App", "Checkout"], count: 3))
     #expect(found.map(\.attachments.first?.line) == [line, nil, line - 1])
-    #expect(found.allSatisfy { $0.registrations.isEmpty && $0.attachments.count == 1 && $0.contextPath == nil })
+    #expect(found.allSatisfy { $0.registrations.isEmpty && $0.attachments.count == 1 && $0.fullPath == nil })
     #expect(
       found.map(\.description) == [
         """
@@ -55,7 +55,7 @@ struct LeakedContextTests {
       }
       guest.attachedContext = nil
     }
-    #expect(found.map { $0.attachments.map(\.path) } == [[["App", "one"], ["App", "other"]]])
+    #expect(found.map { $0.attachments.map(\.fullPath) } == [[["App", "one"], ["App", "other"]]])
     #expect(
       found.first?.description.contains("attached to \"App / one\"; to \"App / other\". Who holds it?") == true)
   }
@@ -68,7 +68,7 @@ struct LeakedContextTests {
       kept.add(checkout)
       await Task.yield()
     }
-    #expect(found.map(\.contextPath) == [["App", "Checkout"]])
+    #expect(found.map(\.fullPath) == [["App", "Checkout"]])
     #expect(found.first?.className == "UDIContext" && found.first?.providers == [])
     #expect(
       found.first?.description == """
@@ -95,7 +95,7 @@ struct LeakedContextTests {
       await root.withScope(tag: "done") { _ in }
     }
     #expect(
-      found.map(\.contextPath) == [["alone"], ["foreign", "child"], ["App", "place", "moved"], ["App", "detached"]])
+      found.map(\.fullPath) == [["alone"], ["foreign", "child"], ["App", "place", "moved"], ["App", "detached"]])
   }
 
   @Test("A context that a leaked object is attached to is reported with the object")
@@ -118,7 +118,7 @@ struct LeakedContextTests {
       _ = checkout.link((any Clock).self)
       kept.add(UDIContext(tag: "other"))
     }
-    #expect(found.map(\.contextPath) == [["other"]])
+    #expect(found.map(\.fullPath) == [["other"]])
     #expect(leaks(ignoring: [UDIContext.self]) { kept.add(UDIContext(tag: "other")) } == [])
   }
 
@@ -150,7 +150,7 @@ struct CapturedContextTests {
     let found = try leaks(during: openSession)
     #expect(found.map(\.description) == [text])
     #expect(found.first?.providers.map(\.line) == [line])
-    #expect(found.first?.contextPath == ["App", "Session"])
+    #expect(found.first?.fullPath == ["App", "Session"])
     let later = try await withOwnAppContext {
       try await leaks {
         await Task.yield()
@@ -197,14 +197,14 @@ struct CapturedContextTests {
       context.register((any Cart).self) { Basket(owner: context.tag.count) }.implements(AnyObject.self)
     }
     let found = leaks { compose(AppContext) }
-    #expect(found.map(\.contextPath) == [["App"]])
+    #expect(found.map(\.fullPath) == [["App"]])
     #expect(found.first?.providers.count == 7)
     #expect(found.first?.trace?.contains("{provider of UDITestingTests.Cart, registered at \(file):") == true)
     let later = await leaks {
       await Task.yield()
       compose(AppContext)
     }
-    #expect(later.map(\.contextPath) == [["App"]])
+    #expect(later.map(\.fullPath) == [["App"]])
   }
 
   @Test("So is one below that captures the context")

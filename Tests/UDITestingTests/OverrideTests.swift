@@ -180,7 +180,7 @@ private final class Dog: Animal, @unchecked Sendable {
           #expect(context.link((any Cart).self)?.owner == 2)
           try await context.close()
           #expect(context.link((any Cart).self) == nil)
-          #expect(context.explain((any Cart).self).cause == .contextClosed(path: ["context"]))
+          #expect(context.explain((any Cart).self).cause == .contextClosed(fullPath: ["context"]))
           #expect(context.snapshot().contexts[0].overrides.isEmpty)
         }
         #expect(context.link((any Cart).self) == nil)

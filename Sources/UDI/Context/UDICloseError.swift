@@ -7,7 +7,7 @@ public struct UDICloseError: Error, Sendable {
     /// The description of the name that the dependency is registered under; nil if there is none.
     public let name: String?
     /// The tags of the contexts from the root to the one that owned the dependency, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// The error that `onClose` threw.
     public let error: any Error
     /// The file of the call that registered the dependency, in the form of `#fileID`.
@@ -23,7 +23,7 @@ public struct UDICloseError: Error, Sendable {
 extension UDICloseError.Failure: CustomStringConvertible {
   /// The dependency, the context and the error, in one line.
   public var description: String {
-    "\(describeKey(typeName, name)) in \(quoted(path)), registered at \(fileID):\(line): \(error)"
+    "\(describeKey(typeName, name)) in \(quoted(fullPath)), registered at \(fileID):\(line): \(error)"
   }
 }
 

@@ -37,15 +37,15 @@ extension UDIContext {
 
   /// The tags on the way from the root to this context, without the root's tag; empty for a root.
   ///
-  /// The inverse is `root.context(at: path)`. Errors, events and other values contain the ``fullPath`` instead.
+  /// The inverse is `root.context(at: path)`. Errors, events and other values have a `fullPath` instead.
   ///
   /// - Complexity: O(depth).
   public var path: [String] { Array(fullPath.dropFirst()) }
 
   /// The tags on the way from the root to this context, both included.
   ///
-  /// All paths in errors, events, explanations and snapshots are of this form, because they may be about contexts of
-  /// several trees. A context that was removed from its parent is a root.
+  /// Errors, events, explanations and snapshots have a `fullPath`, too, because they may be about contexts of several
+  /// trees. A context that was removed from its parent is a root.
   ///
   /// - Complexity: O(depth).
   public var fullPath: [String] { change { node, _ in node.fullPath } }

@@ -118,7 +118,7 @@ extension UDIExplanation {
   /// Returns the same explanation with a different cause.
   func with(_ cause: Cause) -> UDIExplanation {
     UDIExplanation(
-      typeName: typeName, name: name, contextPath: contextPath, search: search, cause: cause, contexts: contexts,
+      typeName: typeName, name: name, fullPath: fullPath, search: search, cause: cause, contexts: contexts,
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
       equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
       isInFactory: isInFactory, makesWhatIsKept: makesWhatIsKept, dependents: dependents, dependentCount: dependentCount

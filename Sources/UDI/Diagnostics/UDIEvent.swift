@@ -17,7 +17,7 @@ public enum UDIEvent: Sendable, Hashable {
     /// The name of the provider's lifetime.
     public let lifetime: String
     /// The tags from the root to the context that the factory was given.
-    public let path: [String]
+    public let fullPath: [String]
     /// How long the factory ran, including everything that it looked up.
     public let duration: Duration
     /// The providers whose factories asked for the instance, the outermost first. Empty if other code asked.
@@ -36,7 +36,7 @@ public enum UDIEvent: Sendable, Hashable {
     /// The description of the name that the provider is registered under; nil if there is none.
     public let name: String?
     /// The tags from the root to the context; for an instance, to the context that owned it.
-    public let path: [String]
+    public let fullPath: [String]
     /// How long closing took: the `onClose` closure of an instance, or everything that a context had to wait for.
     public let duration: Duration
     /// The message of the error that the `onClose` closure threw; nil if it threw none.
@@ -51,7 +51,7 @@ public enum UDIEvent: Sendable, Hashable {
     public let name: String?
     /// The tags from the root to the context where the lookup began. Empty if the lookup was an object's, and the
     /// context that the object is attached to is gone.
-    public let path: [String]
+    public let fullPath: [String]
     /// Whether the lookup has thrown an error: true for `require` and `obtain`, for example, and false for `link`.
     public let isRequired: Bool
   }

@@ -29,7 +29,7 @@ extension UDIExplanation {
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
     case .inScope where isInFactory && makesWhatIsKept:
-      "The factory was given \(quoted(contextPath)), which is outside the scope. Register its provider in the scope. "
+      "The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. "
         + "Or register it as `.unique` or `.graph`, whose factories are given the context that asks, and "
         + "link from inside."
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
@@ -87,11 +87,11 @@ extension UDIExplanation {
 
   /// Advice for a dependency that is registered where the lookup does not look.
   private func adviceOutOfReach(of place: Place) -> String {
-    if contextPath.starts(with: place.path) {
+    if fullPath.starts(with: place.fullPath) {
       return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
     }
-    guard place.path.starts(with: contextPath) else {
-      let shared = zip(contextPath, place.path).prefix { $0 == $1 }.map(\.0)
+    guard place.fullPath.starts(with: fullPath) else {
+      let shared = zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0)
       return
         "No search enters a sibling branch: register it in \(quoted(shared)), which is above both, or link from there."
     }

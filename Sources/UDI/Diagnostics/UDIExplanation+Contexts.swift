@@ -3,13 +3,13 @@ extension UDIExplanation {
   /// The first line says where the lookup looks. Then there is a line for each context, and perhaps one for a place
   /// elsewhere.
   var details: [String] {
-    guard !contextPath.isEmpty else { return [] }
+    guard !fullPath.isEmpty else { return [] }
     let count = contexts.count + emptyCount + omittedCount
     let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
     var lines = ["Looked \(direction), in \(number):"]
     for context in contexts {
       let findings = context.findings.map(describe)
-      lines.append("  \(quoted(context.path)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
+      lines.append("  \(quoted(context.fullPath)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
     }
     if omittedCount > 0 { lines.append("  \(omittedCount) more that have something") }
     if emptyCount > 0 { lines.append("  \(emptyCount) more: nothing") }
@@ -55,7 +55,7 @@ extension UDIExplanation {
 }
 
 extension UDIExplanation.Place {
-  var context: String { quoted(path) }
+  var context: String { quoted(fullPath) }
   var object: String { finding.object }
   var site: String { finding.site }
 }

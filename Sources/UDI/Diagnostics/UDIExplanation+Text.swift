@@ -75,7 +75,7 @@ extension UDIExplanation: CustomStringConvertible {
       "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
     case .contextRemoved:
-      "No \(key) is registered \(range), and there is nothing above: \(quoted([contextPath.first ?? ""])) was removed "
+      "No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed "
         + "from its parent, or its parent is gone."
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
@@ -131,7 +131,7 @@ extension UDIExplanation: CustomStringConvertible {
   /// A phrase for the contexts where the lookup looks.
   private var range: String {
     switch search {
-    case .lineage: contextPath.count > 1 ? "in \(start), below and above" : "in \(start) and below"
+    case .lineage: fullPath.count > 1 ? "in \(start), below and above" : "in \(start) and below"
     case .descendants: "in \(start) and below"
     case .local: "in \(start) itself"
     case .ancestors: "in \(start) and above"
@@ -147,7 +147,7 @@ extension UDIExplanation {
   var key: String { describeKey(typeName, name) }
   var type: String { describeType(typeName) }
   /// The context where the lookup begins.
-  var start: String { quoted(contextPath) }
+  var start: String { quoted(fullPath) }
   func spell(arguments: [String]) -> String {
     arguments.isEmpty ? "no arguments" : "(\(arguments.map(describeType).joined(separator: ", ")))"
   }
@@ -157,12 +157,12 @@ extension UDIExplanation.Dependent: CustomStringConvertible {
   /// The object's class or the provider's key, and its context. For example: `the provider of Shop.Store in "App"`.
   public var description: String {
     switch kind {
-    case .object: path.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(path))"
-    case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(path))"
+    case .object: fullPath.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(fullPath))"
+    case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(fullPath))"
     }
   }
 
   init(_ sighting: DependentSighting) {
-    self.init(kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, path: sighting.path)
+    self.init(kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, fullPath: sighting.path)
   }
 }

@@ -79,7 +79,7 @@ public struct UDIExplanation: Sendable, Hashable {
     /// A context is closed or being closed: the one where the lookup begins, or the one whose provider would have to
     /// make the dependency. The associated value contains the tags of the contexts from the root to this one, both
     /// included. (A closed context is a root.)
-    case contextClosed(path: [String])
+    case contextClosed(fullPath: [String])
   }
 
   /// A binding, a provider or an override that a context has, or a binding that it had.
@@ -154,7 +154,7 @@ public struct UDIExplanation: Sendable, Hashable {
   /// A context that the explanation has looked at.
   public struct Context: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// The findings for the requested type in this context, with the requested name or with other names.
     public let findings: [Finding]
   }
@@ -162,7 +162,7 @@ public struct UDIExplanation: Sendable, Hashable {
   /// A finding, and the context that has it.
   public struct Place: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// The finding in this context.
     public let finding: Finding
   }
@@ -177,7 +177,7 @@ public struct UDIExplanation: Sendable, Hashable {
     public let name: String?
     /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
     /// registered in. Empty if the object is not attached.
-    public let path: [String]
+    public let fullPath: [String]
   }
 
   /// The requested type, as `String(reflecting:)` spells it.
@@ -186,7 +186,7 @@ public struct UDIExplanation: Sendable, Hashable {
   public let name: String?
   /// The tags of the contexts from the root to the one where the lookup begins, both included; empty if there is no
   /// such context.
-  public let contextPath: [String]
+  public let fullPath: [String]
   /// The direction of the lookup. If the lookup does not name one, and the object's context is gone, this is the search
   /// that the context had when the object was attached to it.
   public let search: UDISearch

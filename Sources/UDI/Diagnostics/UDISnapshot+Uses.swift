@@ -41,8 +41,8 @@ extension UDISnapshot {
     public let name: String?
     /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
     /// registered in. Empty if the object is not attached.
-    public let path: [String]
-    /// The index, in ``UDISnapshot/contexts``, of the context at the end of `path`; nil if it is not part of the
+    public let fullPath: [String]
+    /// The index, in ``UDISnapshot/contexts``, of the context at the end of `fullPath`; nil if it is not part of the
     /// snapshot.
     public let context: Int?
     /// The entries that are the dependent itself: the provider, or, for an object, its bindings and the providers that
@@ -62,7 +62,7 @@ extension UDISnapshot {
     public let entry: Entry?
     /// The tags of the contexts from the root to the one that contains the found entry; nil if the entry has been
     /// removed, and the dependent has not looked up a new one since.
-    public let path: [String]?
+    public let fullPath: [String]?
   }
 }
 
@@ -157,7 +157,7 @@ extension UDISnapshot.Dependent {
   init(_ dependent: UseSightings.Dependent) {
     let sighting = dependent.sighting
     self.init(
-      kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, path: sighting.path,
+      kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, fullPath: sighting.path,
       context: dependent.context, entries: dependent.entries)
   }
 }
@@ -166,6 +166,6 @@ extension UDISnapshot.Use {
   init(_ sighting: UseSightings.Use) {
     self.init(
       dependent: sighting.dependent, typeName: sighting.type.text, name: sighting.name, entry: sighting.entry,
-      path: sighting.path)
+      fullPath: sighting.path)
   }
 }

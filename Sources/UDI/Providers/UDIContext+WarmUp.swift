@@ -77,7 +77,7 @@ public struct UDIWarmUpError: Error, Sendable {
     /// The description of the name that the dependency is registered under; nil if there is none.
     public let name: String?
     /// The tags of the contexts from the root to the one where the dependency was looked up, both included.
-    public let path: [String]
+    public let fullPath: [String]
     /// The error that was thrown instead.
     public let error: any Error
   }
@@ -90,7 +90,7 @@ extension UDIWarmUpError.Failure: CustomStringConvertible {
   /// The dependency, the context and the error.
   public var description: String { "\(dependency): \(error)" }
 
-  fileprivate var dependency: String { "\(describeKey(typeName, name)) in \(quoted(path))" }
+  fileprivate var dependency: String { "\(describeKey(typeName, name)) in \(quoted(fullPath))" }
   /// The error, without what needed the dependency: two dependencies may lack the same one.
   fileprivate var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
 }
@@ -127,7 +127,7 @@ extension Obtaining {
       return nil
     } catch {
       return .init(
-        typeName: TypeIdentity.of(type).text, name: name?.description, path: context.fullPath, error: error)
+        typeName: TypeIdentity.of(type).text, name: name?.description, fullPath: context.fullPath, error: error)
     }
   }
 
@@ -146,7 +146,7 @@ extension UDIContext {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
     guard let path else { return nil }
     let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
-    return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, path: path, error: error)
+    return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)
   }
 
   /// Runs the set-up blocks of this context and of the contexts below it, including those that the blocks make.

@@ -16,7 +16,7 @@ struct PageData {
 
   init(_ context: UDIContext) {
     snapshot = context.snapshot()
-    path = [context.root.tag] + context.path
+    path = context.fullPath
     var entries = snapshot.contexts.map(PageEntry.entries)
     var objects: [Int: Int] = [:]
     for (index, dependent) in snapshot.dependents.enumerated() where dependent.entries.isEmpty {
@@ -114,13 +114,13 @@ struct PageData {
       } else if let entry = dependent.entries.first {
         writePlace(of: entry, to: &json)
       } else {
-        writeOutside(dependent.typeName, dependent.name, dependent.path, to: &json)
+        writeOutside(dependent.typeName, dependent.name, dependent.fullPath, to: &json)
       }
       json.key("to")
       if let entry = use.entry {
         writePlace(of: entry, to: &json)
       } else {
-        writeOutside(use.typeName, use.name, use.path, to: &json)
+        writeOutside(use.typeName, use.name, use.fullPath, to: &json)
       }
     }
   }

@@ -29,7 +29,7 @@ extension UDITreePage {
     json.member("equallyNearCount", explanation.equallyNearCount)
     if let outside = explanation.nearestOutside {
       json.key("outside")
-      json.array(outside.path) { $0.value($1) }
+      json.array(outside.fullPath) { $0.value($1) }
     }
     let answer = explanation.contexts.firstIndex { context in
       context.findings.contains { isAnswer($0, of: explanation) }
@@ -38,7 +38,7 @@ extension UDITreePage {
     json.array(explanation.contexts.enumerated()) { json, step in
       json.object { json in
         json.key("path")
-        json.array(step.element.path) { $0.value($1) }
+        json.array(step.element.fullPath) { $0.value($1) }
         json.member("isAnswer", if: step.offset == answer)
         json.key("findings")
         json.array(step.element.findings) { write($1, to: &$0) }

@@ -54,7 +54,7 @@ import Testing
       Issue.record("\(explanation)")
       return
     }
-    #expect(place.path == ["home"] && place.finding.isAlive == isHeld && place.finding.endFileID == nil)
+    #expect(place.fullPath == ["home"] && place.finding.isAlive == isHeld && place.finding.endFileID == nil)
     #expect(explanation.summary.hasSuffix("was withdrawn when the context that it was attached to ended."))
     #expect(explanation.advice?.contains("ends with the context that the object is attached to") == true)
     #expect(home.snapshot().contexts[0].removedBindings.map(\.reason) == [.withdrawn])

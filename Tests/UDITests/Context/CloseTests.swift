@@ -77,7 +77,7 @@ import UDI
     let failures = try #require(error).failures
     #expect(failures.count > 20 && failures.count < 120)
     #expect(failures.map { ($0.error as? Broken).map(\.label) } == failures.map(\.name))
-    #expect(failures.allSatisfy { $0.path.first == "root" && $0.typeName == String(reflecting: (any Alpha).self) })
+    #expect(failures.allSatisfy { $0.fullPath.first == "root" && $0.typeName == String(reflecting: (any Alpha).self) })
     for context in contexts {
       #expect(context.parent == nil && context.children.isEmpty)
       #expect((0..<count).allSatisfy { context.link((any Alpha).self, named: "\($0)") == nil })
@@ -155,8 +155,8 @@ import UDI
       let error = #expect(throws: UDILinkError.self) {
         try context.require((any Beta).self, named: "number", with: 2)
       }
-      #expect(error?.cause == .contextClosed(path: ["root", "context"]), "\(error as Any)")
-      #expect(context.explain((any Beta).self).cause == .contextClosed(path: ["root", "context"]))
+      #expect(error?.cause == .contextClosed(fullPath: ["root", "context"]), "\(error as Any)")
+      #expect(context.explain((any Beta).self).cause == .contextClosed(fullPath: ["root", "context"]))
       let (_, complaints) = MisuseLog.during { context.register((any Alpha).self) { Made() } }
       #expect(complaints.map(\.kind) == [.contextClosed])
       #expect(throws: UDITreeError.self) { try context.makeChild(tag: "late") }
@@ -275,7 +275,7 @@ import UDI
     for task in [first] + others {
       let failures = await task.value?.failures
       #expect(failures?.map { ($0.error as? Broken)?.label } == ["1"])
-      #expect(failures?.map(\.path) == [["context"]])
+      #expect(failures?.map(\.fullPath) == [["context"]])
     }
     #expect(closings.count == 1)
     try await context.close()
@@ -300,7 +300,7 @@ import UDI
     await Task.yield()
     go.send()
     let errors = [await below.value, await above.value]
-    #expect(errors.allSatisfy { $0?.failures.map(\.path) == [["root", "child"]] })
+    #expect(errors.allSatisfy { $0?.failures.map(\.fullPath) == [["root", "child"]] })
     #expect(journal.all == ["child", "root"])
   }
 
@@ -375,7 +375,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Beta).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
     #expect(journal.all.isEmpty)
     onThread { go.arrive() }
     #expect(await task.value == nil)
@@ -403,7 +403,7 @@ import UDI
       try await context.close()
       journal.add("closed")
     }
-    while context.explain((any Beta).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
     for _ in 0..<100 { await Task.yield() }
     onThread { go.arrive() }
     try await task.value
@@ -432,7 +432,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Gamma).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    while context.explain((any Gamma).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
     onThread { go.arrive() }
     #expect(await task.value == nil && context.link(Member.self) == nil)
   }
@@ -454,7 +454,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Beta).self).cause != .contextClosed(path: ["context"]) { await Task.yield() }
+    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
     onThread { go.arrive() }
     #expect(await task.value == nil)
     await done.wait()

@@ -21,7 +21,7 @@ import UDI
 
   @Test func errorsAndExplanationsSayClosed() async throws {
     let context = try await closedFamily().scope
-    let closed = UDIExplanation.Cause.contextClosed(path: ["scope"])
+    let closed = UDIExplanation.Cause.contextClosed(fullPath: ["scope"])
     let missing = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
     #expect(missing?.cause == closed && missing?.description.contains("closed") == true)
     #expect(context.explain((any Service).self).cause == closed)

@@ -46,7 +46,7 @@ import Testing
     }
     #expect(member.linkInLine((any Service).self) === service)
     let error = #expect(throws: UDILinkError.self) { try child.require((any Loose).self) }
-    #expect(error?.cause == .contextClosed(path: ["child"]))
+    #expect(error?.cause == .contextClosed(fullPath: ["child"]))
     #expect(root.children.isEmpty && root.snapshot().contexts.count == 1)
   }
 

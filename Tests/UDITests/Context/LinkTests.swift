@@ -194,7 +194,7 @@ import UDI
     let explanation = try #require(error?.explanation)
     #expect(explanation.typeName == "UDITests.Other")
     #expect(explanation.name == "x")
-    #expect(explanation.contextPath == ["App", "Shop"])
+    #expect(explanation.fullPath == ["App", "Shop"])
     #expect(explanation.search == .ancestors)
     #expect(explanation == shop.explain((any Other).self, named: "x", search: .ancestors))
     for (search, words) in [(UDISearch.local, "alone (.local)"), (.descendants, "downwards"), (.ancestors, "upwards")] {

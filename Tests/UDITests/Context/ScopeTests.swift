@@ -589,7 +589,7 @@ private protocol Domestic: AnyObject {}
       Issue.record("it is in a scope")
       return
     }
-    #expect(place.path == ["App", "Session", "Cart"] && scopePath == ["App", "Session"])
+    #expect(place.fullPath == ["App", "Session", "Cart"] && scopePath == ["App", "Session"])
     #expect(throws: UDILinkError.self) { try root.require((any Service).self) }
   }
 
@@ -622,7 +622,7 @@ private protocol Domestic: AnyObject {}
       Issue.record("it is out of reach")
       return
     }
-    #expect(place.path == ["App", "Account"])
+    #expect(place.fullPath == ["App", "Account"])
   }
 
   // MARK: Moves

@@ -49,7 +49,7 @@ struct FailureTests {
       Issue.record("it failed")
       return
     }
-    #expect(place.path == ["App"] && message == "connection refused")
+    #expect(place.fullPath == ["App"] && message == "connection refused")
     let failure = try #require(place.finding.failure)
     #expect(failure.message == message && failure.argumentTypes.isEmpty && failure.age >= .zero)
   }

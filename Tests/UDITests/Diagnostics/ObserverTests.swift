@@ -18,9 +18,9 @@ struct ObserverTests {
     static func describe(_ event: UDIEvent) -> String {
       switch event {
       case .made(let made):
-        "made \(made.typeName)\(made.name.map { " \($0)" } ?? "") in \(made.path) for \(made.askers)"
-      case .closed(let closed): "closed \(closed.typeName ?? "context") in \(closed.path) \(closed.failure ?? "")"
-      case .missed(let missed): "missed \(missed.typeName) in \(missed.path) \(missed.isRequired)"
+        "made \(made.typeName)\(made.name.map { " \($0)" } ?? "") in \(made.fullPath) for \(made.askers)"
+      case .closed(let closed): "closed \(closed.typeName ?? "context") in \(closed.fullPath) \(closed.failure ?? "")"
+      case .missed(let missed): "missed \(missed.typeName) in \(missed.fullPath) \(missed.isRequired)"
       @unknown default: "?"
       }
     }
@@ -51,7 +51,7 @@ struct ObserverTests {
         #"missed UDITests.Gamma in ["App", "Shop"] true"#,
       ])
     guard case .made(let made) = log.all[1] else { return }
-    #expect(made.path == shop.fullPath && made.name == UDIName("x").description)
+    #expect(made.fullPath == shop.fullPath && made.name == UDIName("x").description)
     #expect(made.lifetime == "unique" && made.line == line && made.fileID == #fileID && made.duration > .zero)
     // Nobody observes any more.
     _ = shop.link((any Gamma).self)

@@ -38,7 +38,7 @@ struct RemovedBindingTests {
       Issue.record("it was the dead one that was meant")
       return
     }
-    #expect(explanation.nearestOutside?.path == ["App", "Account"])
+    #expect(explanation.nearestOutside?.fullPath == ["App", "Account"])
     #expect(explanation.description.contains("\nElsewhere, \"App / Account\": Plain, bound at "))
   }
 
@@ -169,7 +169,7 @@ struct RemovedBindingTests {
       return
     }
     #expect(place.finding.isAlive && place.finding.endLine == line + 1)
-    #expect(explanation.nearestOutside?.path == ["App", "Account"])
+    #expect(explanation.nearestOutside?.fullPath == ["App", "Account"])
     #expect(explanation.description.contains("less than a second ago and still alive, bound at"))
     // Doing what the explanation says helps, and then there is nothing to explain.
     shop.multiBind(plain, as: (any Service).self)

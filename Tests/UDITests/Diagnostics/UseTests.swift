@@ -20,7 +20,7 @@ struct UseTests {
           ? context.bindings[entry.index].description : context.providers[entry.index].description
         return "\(context.tag): \(text)"
       }
-      return "\(dependent) -> \(found ?? use.path?.joined(separator: "/") ?? "gone")"
+      return "\(dependent) -> \(found ?? use.fullPath?.joined(separator: "/") ?? "gone")"
     }
   }
 
@@ -46,7 +46,7 @@ struct UseTests {
     let snapshot = root.snapshot()
     #expect(snapshot.dependents.map(\.kind) == [.provider, .provider])
     #expect(places(of: snapshot.dependents[0]) == ["provider 0 0"])
-    #expect(snapshot.dependents[0].path == ["App"] && snapshot.dependents[0].context == 0)
+    #expect(snapshot.dependents[0].fullPath == ["App"] && snapshot.dependents[0].context == 0)
     #expect(snapshot.contexts[0].providers.allSatisfy { ($0.lastDuration ?? .seconds(-1)) >= .zero })
     withExtendedLifetime(plain) {}
   }
@@ -119,11 +119,11 @@ struct UseTests {
         "\(name) -> App: UDITests.Other: not made, unique",
       ])
     let dependent = try #require(root.snapshot().dependents.first)
-    #expect(dependent.kind == .object && dependent.path == ["App", "Shop"] && dependent.context == 1)
+    #expect(dependent.kind == .object && dependent.fullPath == ["App", "Shop"] && dependent.context == 1)
     #expect(dependent.entries.isEmpty)
     // Only what is above: the path says where.
     #expect(text(shop).first == "\(name) -> App")
-    #expect(shop.snapshot().uses.allSatisfy { $0.entry == nil && $0.path == ["App"] })
+    #expect(shop.snapshot().uses.allSatisfy { $0.entry == nil && $0.fullPath == ["App"] })
     withExtendedLifetime((plain, screen)) {}
   }
 
@@ -148,7 +148,7 @@ struct UseTests {
     withAppContext(root) { _ = screen.service }
     _ = withAppContext(root) { screen.linkInLine((any Service).self) }
     #expect(text(root) == ["UDITests.UseTests.Screen -> App: UDITests.Service: Plain"])
-    #expect(root.snapshot().dependents.first?.path == [])
+    #expect(root.snapshot().dependents.first?.fullPath == [])
     withExtendedLifetime((plain, screen)) {}
   }
 

@@ -215,7 +215,7 @@ import Testing
     try await context.close()
     #expect(journal.all == ["made other", "made service", "closed 2", "closed 1", "closed service", "closed other"])
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
-    #expect(error?.cause == .contextClosed(path: ["context"]))
+    #expect(error?.cause == .contextClosed(fullPath: ["context"]))
   }
 
   @Test func aMakingThatIsUnderWayIsCancelled() async throws {
@@ -235,7 +235,7 @@ import Testing
     try await context.close()
     #expect(journal.all == ["cancelled"])
     let error = await #expect(throws: UDILinkError.self) { try await waiting.value }
-    #expect(error?.cause == .contextClosed(path: ["context"]))
+    #expect(error?.cause == .contextClosed(fullPath: ["context"]))
   }
 
   /// The factory ignores that it is cancelled.

@@ -370,7 +370,7 @@ private struct Loosely {
       add(to: scope, "success")
       return scope
     }
-    #expect(journal.all == ["success"] && kept.explain(Int.self).cause == .contextClosed(path: ["1"]))
+    #expect(journal.all == ["success"] && kept.explain(Int.self).cause == .contextClosed(fullPath: ["1"]))
     await #expect(throws: OutOfOrder.self) {
       try await root.withScope(tag: "2") { scope async throws(OutOfOrder) in
         add(to: scope, "failure")

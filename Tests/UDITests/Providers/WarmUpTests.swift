@@ -109,7 +109,7 @@ import Testing
     #expect(error.failures.count == 3)
     #expect(error.failures[0].error is Failure)
     #expect(error.failures[1].name == "n")
-    #expect(error.failures[2].path == ["context", "child"])
+    #expect(error.failures[2].fullPath == ["context", "child"])
     #expect(error.description.hasPrefix("3 dependencies could not be made:\n"))
     #expect(error.description.contains("Gamma"))
     // Everything else has been made.

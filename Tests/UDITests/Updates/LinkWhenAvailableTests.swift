@@ -254,7 +254,7 @@ extension LinkWhenAvailableTests {
     #expect(try await other.value === member)
     clock.advance(by: .seconds(1))
     let error = await #expect(throws: UDILinkError.self) { try await task.value }
-    #expect(error?.explanation.contextPath == ["root"] && error?.description.contains("Service") == true)
+    #expect(error?.explanation.fullPath == ["root"] && error?.description.contains("Service") == true)
     clock.advance(by: .seconds(100))
   }
 

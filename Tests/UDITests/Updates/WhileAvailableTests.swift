@@ -104,7 +104,7 @@ import UDI
     await until { hasBegun.count == 1 }
     try await root.close()
     let error = await #expect(throws: UDILinkError.self) { try await task.value }
-    #expect(error?.cause == .contextClosed(path: ["root"]) && hasEnded.count == 1)
+    #expect(error?.cause == .contextClosed(fullPath: ["root"]) && hasEnded.count == 1)
     withExtendedLifetime(plain) {}
   }
 

@@ -29,7 +29,7 @@ extension BindingAudit {
     for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
     let described = reported.map { subject in
       var subject = subject
-      if let path = subject.contextPath {
+      if let path = subject.fullPath {
         subject.providers = subject.context?.registeredProviders(below: path) ?? []
       }
       return subject

@@ -23,7 +23,7 @@ package final class BindingAudit: Sendable {
     fileprivate(set) var wasAttached = false
     /// If the subject is a context, the tags from the root to it, at the time when it was made or last got a parent.
     /// Nil for any other object.
-    package var contextPath: [String]?
+    package var fullPath: [String]?
     /// The registrations and attachments of an object, in order.
     package var notes: [Note] = []
     /// If the subject is a context, the providers in this context and below, one of which might hold the context. They
@@ -347,7 +347,7 @@ extension BindingAudit {
 extension BindingAudit.Subject {
   /// Records the path of a context in its tree.
   fileprivate mutating func notePath(of node: Node) {
-    contextPath = node.fullPath
+    fullPath = node.fullPath
     reach = .anywhere
   }
 

@@ -91,7 +91,7 @@ extension ProviderFailure {
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
     case .unhashable(let types): .argumentsNotHashable(typeNames(types))
     case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).text)
-    case .closed(let path): .contextClosed(path: path)
+    case .closed(let path): .contextClosed(fullPath: path)
     }
   }
 }

@@ -3,8 +3,8 @@ extension Survey {
   /// Makes an explanation from the survey, with the given cause.
   func explanation(_ cause: UDIExplanation.Cause) -> UDIExplanation {
     UDIExplanation(
-      typeName: key.type.text, name: key.name?.description, contextPath: start, search: search, cause: cause,
-      contexts: contexts.map { .init(path: $0.path, findings: $0.sightings.map { .init($0) }) },
+      typeName: key.type.text, name: key.name?.description, fullPath: start, search: search, cause: cause,
+      contexts: contexts.map { .init(fullPath: $0.path, findings: $0.sightings.map { .init($0) }) },
       emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged,
       nearestOutside: outside.map { .init($0) }, equallyNear: equallyNear.map { .init($0) },
       equallyNearCount: equallyNearCount, wasRecording: UDIRecording.isOn, isInFactory: isInFactory,
@@ -24,7 +24,7 @@ extension Survey {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(.init(answer))
     }
-    if isClosed { return .contextClosed(path: start) }
+    if isClosed { return .contextClosed(fullPath: start) }
     for (path, sightings) in contexts {
       guard let gone = decisive(sightings.filter { $0.key === key && $0.isGone }) else { continue }
       let place = UDIExplanation.Place((path, gone))
@@ -88,7 +88,7 @@ extension Survey {
 }
 
 extension UDIExplanation.Place {
-  fileprivate init(_ place: Survey.Place) { self.init(path: place.path, finding: .init(place.sighting)) }
+  fileprivate init(_ place: Survey.Place) { self.init(fullPath: place.path, finding: .init(place.sighting)) }
 }
 
 /// Whether the value is an instance of the given type, which is known only at run time, or can be cast to that type.

@@ -23,7 +23,7 @@ extension UDIEvent.Missed {
     UDIObserver.tell {
       .missed(
         UDIEvent.Missed(
-          typeName: TypeIdentity.of(type).text, name: name?.description, path: path(), isRequired: isRequired))
+          typeName: TypeIdentity.of(type).text, name: name?.description, fullPath: path(), isRequired: isRequired))
     }
   }
 }
@@ -32,7 +32,7 @@ extension UDIEvent.Made {
   init(_ provider: Provider, _ path: [String], _ duration: Duration, askers: [KeyIdentity]) {
     self.init(
       typeName: provider.key.type.text, name: provider.key.name?.description, lifetime: provider.lifetime.name,
-      path: path, duration: duration, askers: askers.map(\.description), fileID: provider.site.fileID,
+      fullPath: path, duration: duration, askers: askers.map(\.description), fileID: provider.site.fileID,
       line: provider.site.line)
   }
 }
@@ -40,11 +40,11 @@ extension UDIEvent.Made {
 extension UDIEvent.Closed {
   init(_ provider: Provider, _ path: [String], _ duration: Duration, _ error: (any Error)?) {
     self.init(
-      typeName: provider.key.type.text, name: provider.key.name?.description, path: path, duration: duration,
+      typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, duration: duration,
       failure: error.map { "\($0)" })
   }
 
   init(contextAt path: [String], _ duration: Duration) {
-    self.init(typeName: nil, name: nil, path: path, duration: duration, failure: nil)
+    self.init(typeName: nil, name: nil, fullPath: path, duration: duration, failure: nil)
   }
 }

@@ -14,12 +14,12 @@ public func telemetry(
   UDIObserver { event in
     switch event {
     case .made(let made):
-      span("make \(made.typeName)", lasting: made.duration, in: made.path, tracer) { span in
+      span("make \(made.typeName)", lasting: made.duration, in: made.fullPath, tracer) { span in
         span.attributes["udi.lifetime"] = made.lifetime
         if !made.askers.isEmpty { span.attributes["udi.for"] = made.askers.joined(separator: " → ") }
       }
     case .closed(let closed):
-      span("close \(closed.typeName ?? "context")", lasting: closed.duration, in: closed.path, tracer) { span in
+      span("close \(closed.typeName ?? "context")", lasting: closed.duration, in: closed.fullPath, tracer) { span in
         if let failure = closed.failure { span.setStatus(SpanStatus(code: .error, message: failure)) }
       }
     case .missed(let missed):

@@ -205,7 +205,7 @@ extension Provider {
 extension UDICloseError.Failure {
   init(_ provider: Provider, _ path: [String], _ error: any Error) {
     self.init(
-      typeName: provider.key.type.text, name: provider.key.name?.description, path: path, error: error,
+      typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, error: error,
       fileID: provider.site.fileID, line: provider.site.line)
   }
 }
