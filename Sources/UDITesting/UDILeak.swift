@@ -130,7 +130,8 @@ extension UDILeak.Registration {
   fileprivate init?(_ note: BindingAudit.Note) {
     guard let typeName = note.typeName, let site = note.site else { return nil }
     self.init(
-      typeName: typeName, name: note.name, fullPath: note.path, isContextAlive: note.isContextAlive, fileID: site.fileID,
+      typeName: typeName, name: note.name, fullPath: note.path, isContextAlive: note.isContextAlive,
+      fileID: site.fileID,
       line: site.line)
   }
 

@@ -157,7 +157,8 @@ extension UDIExplanation.Dependent: CustomStringConvertible {
   /// The object's class or the provider's key, and its context. For example: `the provider of Shop.Store in "App"`.
   public var description: String {
     switch kind {
-    case .object: fullPath.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(fullPath))"
+    case .object:
+      fullPath.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(fullPath))"
     case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(fullPath))"
     }
   }

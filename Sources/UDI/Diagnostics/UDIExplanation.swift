@@ -6,8 +6,8 @@
 /// // Hold it for as long as it is needed: …
 /// ```
 ///
-/// An explanation is a value. It holds no object and no context, and can be compared and sent. Its description begins with
-/// the cause, followed by advice and a list of the contexts with what they had.
+/// An explanation is a value. It holds no object and no context, and can be compared and sent. Its description begins
+/// with the cause, followed by advice and a list of the contexts with what they had.
 public struct UDIExplanation: Sendable, Hashable {
   /// The reason for a lookup's answer.
   @nonexhaustive

@@ -349,7 +349,7 @@ struct UseTests {
       {"contexts": [{"tag": "a", "isScope": false, "search": "lineage", "isSetUpPending": false, "overrides": [],
         "removedBindings": [],
                      "bindings": [], "providers": []}],
-       "dependents": [{"kind": "object", "typeName": "A", "path": [], "context": 9,
+       "dependents": [{"kind": "object", "typeName": "A", "fullPath": [], "context": 9,
                        "entries": [{"kind": "binding", "context": -1, "index": 4}]}],
        "uses": [{"dependent": 8, "typeName": "B", "entry": {"kind": "provider", "context": 2, "index": 3}},
                 {"dependent": 0, "typeName": "B", "entry": {"kind": "provider", "context": 0, "index": 0}}]}
