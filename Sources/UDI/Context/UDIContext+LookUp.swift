@@ -70,7 +70,7 @@ extension UDIContext {
 
   @usableFromInline
   func find(_ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) {
-    let answer = withNode { unsafe $0.answer(.of(type), reach, search, into: memory) }
+    let answer = withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
     if case .written = answer { return }
     unsafe finishNameless(answer, type, reach, search, into: memory)
   }
@@ -79,7 +79,7 @@ extension UDIContext {
   func find(
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    let answer = unsafe answer(type, named: name, reach, search, into: memory)
+    let answer = unsafe attempt(type, named: name, reach, search, into: memory)
     if case .written = answer { return }
     unsafe finish(answer, type, name, reach, search, nil, into: memory)
   }
@@ -88,10 +88,10 @@ extension UDIContext {
   ///
   /// - Parameter asker: The object, to be named in a report.
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
     into memory: UnsafeMutableRawPointer
   ) {
-    let answer = unsafe answer(type, name, reach, search, into: memory)
+    let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
@@ -105,22 +105,19 @@ extension UDIContext {
   func findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) throws {
-    let answer = unsafe answer(type, name, reach, search, into: memory)
+    let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
+    try unsafe finishOrThrow(answer, type, name, reach, search, nil, into: memory)
   }
 
   /// Looks up a dependency for an object, and throws if there is none.
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker,
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
     into memory: UnsafeMutableRawPointer
   ) throws {
-    var answer = unsafe answer(type, name, reach, search, into: memory)
-    if case .setUpPending = answer {
-      answer = unsafe answerAfterSetUp(type, name, reach, search, asker, into: InstanceMemory(memory))
-    }
+    let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(answer, type, name, reach, search, into: memory)
+    try unsafe finishOrThrow(answer, type, name, reach, search, asker, into: memory)
   }
 
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
@@ -140,26 +137,25 @@ extension UDIContext {
   func findPresent(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
-    _ = unsafe answer(type, name, reach, search, into: memory)
-  }
-
-  /// Runs the set-up blocks that have to run first, then performs the lookup.
-  func answer(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
-    afterSetUpInto memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let answer = unsafe answer(type, name, reach, search, into: memory)
-    guard case .setUpPending = answer else { return answer }
-    return unsafe answerAfterSetUp(type, name, reach, search, nil, into: InstanceMemory(memory))
+    _ = unsafe attempt(type, name, reach, search, into: memory)
   }
 
   @inline(__always)
-  private func answer(
+  private func attempt(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    if let name { return unsafe answer(type, named: name, reach, search, into: memory) }
-    return withNode { unsafe $0.answer(.of(type), reach, search, into: memory) }
+    if let name { return unsafe attempt(type, named: name, reach, search, into: memory) }
+    return withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
   }
+
+  @inline(never)
+  private func attempt(
+    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) -> LookupAnswer {
+    withNode { unsafe $0.attempt(.of(type), named: name, reach, search, into: memory) }
+  }
+
+  // MARK: - The end of a lookup whose answer has not been written to the memory
 
   /// Finishes a lookup without a name. A lookup that has found nothing ends here: if it got as far as `finish`, the
   /// benchmark "miss, one context" would take a fifth more instructions.
@@ -172,104 +168,108 @@ extension UDIContext {
     unsafe finish(answer, type, nil, reach, search, nil, into: memory)
   }
 
-  /// Finishes a lookup for `link` whose answer has not been written to the memory.
+  /// Finishes a lookup for `link`.
   @inline(never)
   func finish(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
-    let memory = unsafe InstanceMemory(memory)
-    // Set-up blocks are handled in a separate function. If this function handled them itself, it would have to
-    // save more registers.
-    if case .setUpPending = answer { return finishAfterSetUp(type, name, reach, search, asker, into: memory) }
-    switch consume answer {
-    case .object(let object): _ = memory.write(object, as: type)
-    case .provided(let entry):
-      do { _ = try provide(entry, type, reach, search, only: false, into: memory) } catch {
-        report(error, entry, type, search, asker)
-        if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) }
-      }
-    case .nothing, .dead: if UDIObserver.mayExist { tellMiss(type, name, isRequired: false) }
-    case .written, .setUpPending: break
-    }
+    do { try unsafe complete(answer, type, name, reach, search, reports: true, asker, into: InstanceMemory(memory)) } catch
+    { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
-  @inline(never)
-  private func finishAfterSetUp(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
-    into memory: InstanceMemory
-  ) {
-    let answer = answerAfterSetUp(type, name, reach, search, asker, into: memory)
-    unsafe finish(answer, type, name, reach, search, asker, into: memory.address)
-  }
-
-  /// Finishes a lookup for `require` whose answer has not been written to the memory.
+  /// Finishes a lookup for `require`.
   @inline(never)
   func finishOrThrow(
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
-    into memory: UnsafeMutableRawPointer
+    _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) throws {
-    let memory = unsafe InstanceMemory(memory)
-    if case .setUpPending = answer { answer = answerAfterSetUp(type, name, reach, search, nil, into: memory) }
-    let isThere: Bool
-    switch consume answer {
-    case .written: isThere = true
-    case .object(let object): isThere = memory.write(object, as: type)
-    case .provided(let entry):
-      do { isThere = try provide(entry, type, reach, search, only: false, into: memory) } catch {
-        throw explained(error, type, name, reach, search)
-      }
-    case .nothing, .dead, .setUpPending: isThere = false
-    }
-    if !isThere { throw explained(ProviderFailure.nothing, type, name, reach, search) }
+    do { try unsafe complete(answer, type, name, reach, search, reports: false, asker, into: InstanceMemory(memory)) } catch
+    { throw explained(error, type, name, reach, search) }
   }
 
-  /// Runs the set-up blocks that have to run first, then performs the lookup. Records it if recording is on.
+  /// Completes any lookup of one dependency: casts what has been found, has it made, or looks again where the first
+  /// attempt could not decide.
   ///
-  /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
-  @inline(never)
-  private func answerAfterSetUp(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
+  /// - Parameters:
+  ///   - reports: Whether to report a provider's failure.
+  ///   - asker: The object that looks something up; nil if the caller is not an object.
+  /// - Throws: `ProviderFailure`, or the error that a factory throws.
+  func complete(
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ arguments: Arguments? = nil, isFresh: Bool = false, reports: Bool, _ asker: Asker? = nil,
     into memory: InstanceMemory
-  ) -> LookupAnswer {
-    let dependent = presentDependent(asker)
-    if let name {
-      return unsafe answerAfterSetUp(type, named: name, reach, search, dependent, into: memory.address)
+  ) throws {
+    while true {
+      switch consume answer {
+      case .written: return
+      case .nothing: throw ProviderFailure.nothing
+      case .object(let object):
+        guard memory.write(object, as: type) else { throw ProviderFailure.nothing }
+        return
+      case .provided(let entry):
+        do {
+          // If the entry has left its context in the meantime, the lookup begins again.
+          if try provide(entry, type, reach, arguments, isFresh: isFresh, into: memory) { return }
+        } catch {
+          if reports { report(error, entry, type, search, asker) }
+          throw error
+        }
+      case .dead, .setUpPending: break
+      }
+      let mustMake = arguments != nil || isFresh
+      answer = locate(type, name, reach, search, mustMake: mustMake, isFresh: isFresh, asker, into: memory)
     }
-    return unsafe answerAfterSetUp(type, reach, search, dependent, into: memory.address)
   }
 
-  private func answerAfterSetUp(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
+  /// Performs a lookup, even if set-up blocks have to run first, dead entries have to be withdrawn, or the lookup has to
+  /// be recorded. Never answers `dead` or `setUpPending`.
+  func look(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let token = TypeToken.of(type)
-    return withNode {
-      unsafe $0.answerAfterSetUp(
-        { token.id }, LookupForm(token, reach), search, self, for: dependent, into: memory)
+    let answer = unsafe attempt(type, name, reach, search, into: memory)
+    switch answer {
+    case .dead, .setUpPending:
+      return unsafe locate(
+        type, name, reach, search, mustMake: false, isFresh: false, nil, into: InstanceMemory(memory))
+    default: return answer
     }
   }
 
-  private func answer(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  /// The way of all lookups of one dependency that the attempt could not decide. It takes the tree lock.
+  ///
+  /// - Parameters:
+  ///   - mustMake: Whether an instance that a provider keeps is no answer, so that its provider is the answer.
+  ///   - isFresh: Whether a binding is no answer either, so that the provider behind it is the answer.
+  @inline(never)
+  private func locate(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
+    _ asker: Asker?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    withNode { unsafe $0.answer(type, named: name, reach, search, into: memory) }
-  }
-
-  private func answerAfterSetUp(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-    // The name is looked up each time, because a set-up block might be the first code to use it. The key is held as
-    // long as its id is in use.
-    var key: KeyIdentity?
+    let form = mustMake ? LookupForm(casting: reach) : LookupForm(.of(type), reach)
+    let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
-    func id() -> UInt64? {
-      key = NamedKey.find(identity, name)
-      return key?.id
+    let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
+    return withNode { node in
+      // Perhaps lookups from here are only recorded, and there is nothing to record.
+      if !mustMake, dependent == nil, UDIRecording.isOn {
+        let answer = unsafe node.attempt(
+          KnownKey(id: key.id), form, search, passing: .recorded, into: memory.address)
+        switch answer {
+        case .dead, .setUpPending: break
+        default: return answer
+        }
+      }
+      while true {
+        let answer = node.afterPendingSetUps(self, search, for: key.id) { garbage in
+          unsafe node.locate(
+            key.id, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
+        }
+        // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up.
+        if case .dead = answer { continue }
+        return answer
+      }
     }
-    return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, for: dependent, into: memory) }
   }
 
   @usableFromInline
@@ -308,58 +308,55 @@ extension UDIContext {
 // MARK: - From an entry to an instance
 
 extension UDIContext {
-  /// Returns the instance of an entry that a lookup has found. If the instance cannot be made, reports why.
-  func lookUp<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
-  ) -> Dependency? {
-    take(entry, type, reach, search, only: false)
-  }
-
-  /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime.
+  /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime. If the instance
+  /// cannot be made, reports why.
   func give<Dependency>(
     _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
-  ) -> Dependency? {
-    take(entry, type, reach, search, only: true)
-  }
-
-  private func take<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool
   ) -> Dependency? {
     var found: Dependency?
     do {
       _ = try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe provide(entry, type, reach, search, only: isOnly, into: InstanceMemory($0))
+        try unsafe provide(entry, type, reach, nil, isFresh: false, into: InstanceMemory($0))
       }
     } catch { report(error, entry, type, search) }
     return found
   }
 
+  /// Returns the instance of an entry that `look` has found. If it cannot be made, reports why.
+  func make<Dependency>(
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    try? unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe complete(.provided(entry), type, name, reach, search, reports: true, into: InstanceMemory($0))
+    }
+    return found
+  }
+
   /// Gets the instance of an entry that a lookup has found, and writes it to memory.
   ///
-  /// - Parameter isOnly: Whether the instance has to come from exactly this entry. If not, and the entry has been
-  ///   removed in the meantime, the lookup begins again.
-  /// - Returns: Whether there is an instance.
+  /// - Returns: False if the entry has left its context in the meantime.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
-    into memory: InstanceMemory
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool, into memory: InstanceMemory
   ) throws -> Bool {
-    if try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
-    return try provideAtLength(entry, type, reach, search, only: isOnly, into: memory)
+    if arguments == nil, !isFresh, try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
+    return try provideAtLength(entry, type, reach, arguments, isFresh: isFresh, into: memory)
   }
 
   /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
   private func provideAtLength(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, only isOnly: Bool,
-    into memory: InstanceMemory
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool, into memory: InstanceMemory
   ) throws -> Bool {
-    if let instance = try entry.obtain(self, nil, isFresh: false) {
-      return memory.write(instance, isExact: entry.makes(type), as: type)
+    if entry.registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
+    if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {
+      let provider = unsafe unsafeDowncast(entry, to: Provider.self)
+      try provider.rejectArguments(arguments, of: reach)
+      if try provider.makeQuickly(for: self, type, arguments, isFresh: isFresh, into: memory) { return true }
     }
-    // The entry has been removed in the meantime.
-    if isOnly { throw ProviderFailure.nothing }
-    try provide(type, entry.name, reach, search, nil, isFresh: false, reports: false, nil, into: memory)
+    guard let instance = try entry.obtain(self, arguments, isFresh: isFresh) else { return false }
+    guard memory.write(instance, isExact: entry.makes(type), as: type) else { throw ProviderFailure.nothing }
     return true
   }
 }

@@ -189,7 +189,7 @@ extension UDIAttachment {
     // If the cast fails, the lookup is repeated below, and the repetition throws the right error.
     if case .object(let object) = answer, unsafe InstanceMemory(memory).write(object, as: type) { return }
     do {
-      if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, into: memory) }
+      if let context { return try unsafe context.finishOrThrow(answer, type, name, reach, search, asker, into: memory) }
     } catch { throw explained(error, asker) }
     guard let context = contextForLink("require", isRequired: true, type, name, asker.site, asker.object) else {
       throw goneError(type, name, search, asker)

@@ -63,7 +63,9 @@ extension UDIContext {
   ) {
     let memory = unsafe InstanceMemory(memory)
     do {
-      try provide(type, name, reach, search, arguments, isFresh: isFresh, reports: true, asker, into: memory)
+      try complete(
+        attemptToMake(type, name, reach, search, memory), type, name, reach, search, arguments, isFresh: isFresh,
+        reports: true, asker, into: memory)
     } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
@@ -81,7 +83,9 @@ extension UDIContext {
   ) throws {
     let memory = unsafe InstanceMemory(memory)
     do {
-      try provide(type, name, reach, search, arguments, isFresh: false, reports: false, asker, into: memory)
+      try complete(
+        attemptToMake(type, name, reach, search, memory), type, name, reach, search, arguments, reports: false, asker,
+        into: memory)
     } catch { throw explained(error, type, name, reach, search) }
   }
 
@@ -93,155 +97,27 @@ extension UDIContext {
   ) throws -> Dependency {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe provide(
-        type, name, reach, search, arguments, isFresh: false, reports: false, nil, into: InstanceMemory($0))
+      let memory = unsafe InstanceMemory($0)
+      let answer =
+        arguments == nil
+        ? unsafe look(type, name, reach, search, into: memory.address)
+        : attemptToMake(type, name, reach, search, memory)
+      try complete(answer, type, name, reach, search, arguments, reports: false, into: memory)
     }
     guard let found else { throw ProviderFailure.nothing }
     return found
   }
 
-  /// Looks up a dependency and writes it to memory. If the lookup ends at a provider, the provider finds or makes the
-  /// instance for the arguments.
-  ///
-  /// - Parameter reports: Whether a failure goes to the reporter.
-  /// - Throws: `ProviderFailure`, or the error that a factory throws. If the method does not throw, the memory contains
-  ///   an instance.
-  func provide(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
-    reports: Bool, _ asker: Asker?, into memory: InstanceMemory
-  ) throws {
-    func give(from provider: Provider) throws -> Bool {
-      do {
-        return try provide(
-          provider, type, reach, arguments, isFresh: isFresh, into: memory)
-      } catch {
-        if reports { report(error, provider, type, search, asker) }
-        throw error
-      }
-    }
-    if name == nil, !isFresh, let provider = providerAtOnce(type, reach, search, memory), try give(from: provider) {
-      return
-    }
-    let key = KeyIdentity.of(.of(type), name)
-    defer { withExtendedLifetime(key) {} }
-    let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
-    while true {
-      let target = withNode { node in
-        node.afterPendingSetUps(self, search, for: key.id) { garbage in
-          node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh, for: dependent, &garbage)
-        }
-      }
-      switch target {
-      case nil: throw ProviderFailure.nothing
-      // The dead binding has been withdrawn. Without it, the lookup might reach a set-up block that has to run first,
-      // so begin again.
-      case .dead: continue
-      case .bound(let object):
-        return try write(Instance(object: object, form: .none, isBox: false), isExact: false, as: type, to: memory)
-      case .refused(let entry):
-        if reports { report(ProviderFailure.notSendable, entry, type, search, asker) }
-        throw ProviderFailure.notSendable
-      case .substituted(let instance, let isExact): return try write(instance, isExact: isExact, as: type, to: memory)
-      case .provider(let provider): if try give(from: provider) { return }
-      }
-    }
-  }
-
-  /// Returns the provider at which a lookup ends. Returns nil if the lookup ends elsewhere, if a set-up block has to
-  /// run first, or if a dead binding has to be withdrawn. This method is the fast path: it takes only the locks of
-  /// contexts, while `nearestTarget` takes the tree lock. Without it, the benchmark "a link with one argument, above a
-  /// direct call" would take longer.
-  ///
-  /// - Parameter memory: Not written to. This lookup's form differs from that of every entry, so the answer is an
-  ///   object or an entry, not a value.
-  private func providerAtOnce(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
-  ) -> Provider? {
+  /// Finds the provider for a lookup without a name, if that is what the lookup finds. This takes only the locks of the
+  /// contexts. Without it, the benchmark "a link with one argument, above a direct call" would take longer.
+  private func attemptToMake(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
+  ) -> LookupAnswer {
+    if name != nil { return .dead }
     let answer = withNode { node in
       unsafe node.attempt(KnownKey(id: TypeToken.of(type).id), LookupForm(casting: reach), search, into: memory.address)
     }
-    guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue,
-      !entry.registered.isRefused(to: reach)
-    else {
-      return nil
-    }
-    return unsafe unsafeDowncast(entry, to: Provider.self)
-  }
-
-  /// Asks a provider for the instance for the arguments, and writes this instance to memory. The provider finds or
-  /// makes it.
-  ///
-  /// - Returns: False if the provider has left its context in the meantime. The caller then repeats the lookup.
-  /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  private func provide(
-    _ provider: Provider, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
-    into memory: InstanceMemory
-  ) throws -> Bool {
-    try provider.rejectArguments(arguments, of: reach)
-    if let arguments, try provider.makeQuickly(for: self, type, arguments, isFresh: isFresh, into: memory) {
-      return true
-    }
-    guard let instance = try provider.obtain(self, arguments, isFresh: isFresh) else { return false }
-    try write(instance, isExact: provider.makes(type), as: type, to: memory)
-    return true
-  }
-
-  /// Writes an instance to memory, with a cast if necessary.
-  ///
-  /// - Throws: `ProviderFailure.nothing` if the instance is not of the type.
-  private func write(_ instance: Instance, isExact: Bool, as type: Any.Type, to memory: InstanceMemory) throws {
-    guard memory.write(instance, isExact: isExact, as: type) else { throw ProviderFailure.nothing }
-  }
-}
-
-extension Node {
-  /// The result of a lookup with arguments, or for a fresh instance.
-  enum Target {
-    /// A bound instance, for which no arguments are needed.
-    case bound(AnyObject)
-    /// The lookup is for a `Sendable` type, but this entry was registered under a type that is not `Sendable`.
-    case refused(Entry)
-    /// The instance of a test's `Override`, for which no arguments are needed.
-    case substituted(Instance, isExact: Bool)
-    case provider(Provider)
-    /// A dead binding was found and has been withdrawn. The caller repeats the lookup.
-    case dead
-  }
-
-  /// Returns what a lookup finds where it ends; nil if it finds nothing. Withdraws a binding that is dead. Called under
-  /// the tree lock.
-  ///
-  /// - Parameters:
-  ///   - skipsBindings: Whether to pass over a live binding, and return the provider under the same key in the same
-  ///     context instead.
-  ///   - dependent: The object or provider that looks something up; nil to record nothing.
-  func nearestTarget(
-    _ key: UInt64, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, skipsBindings: Bool,
-    for dependent: Dependent?, _ garbage: inout Garbage
-  ) -> Target? {
-    guard let entry = nearestEntry(key, direction(of: search))?.object else { return nil }
-    garbage.add(entry)
-    if let dependent { UDIRecording.noteUse(of: entry, by: dependent, &garbage) }
-    if entry.registered.isRefused(to: reach) { return .refused(entry) }
-    switch entry.kind {
-    case .provider, .graphProvider: return (entry as? Provider).map(Target.provider)
-    case .observed, .owned, .boxed:
-      if let substitute = entry as? Substitute {
-        return substitute.instance.map { .substituted($0, isExact: substitute.makes(type)) }
-      }
-      return (entry as? InstanceEntry).map { .provider($0.maker) }
-    case .binding:
-      guard let object = entry.object else {
-        entry.withdraw(&garbage)
-        return .dead
-      }
-      guard skipsBindings else { return .bound(object) }
-      Schedule.reached(.loadedToLook)
-      garbage.add(object, of: entry)
-      guard let behind = entry.node?.provider(key) else { return nil }
-      garbage.add(behind)
-      return behind.registered.isRefused(to: reach) ? .refused(behind) : .provider(behind)
-    case .setUp: return nil
-    }
+    guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue else { return .dead }
+    return answer
   }
 }

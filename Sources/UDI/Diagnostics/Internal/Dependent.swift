@@ -14,11 +14,7 @@ extension UDIContext {
   ///   What an observer looks up does not count as looked up by the factory that runs meanwhile.
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
-    guard UDIRecording.isOn else {
-      // Recording was turned off, so lookups that begin here may take the fast path again.
-      change { node, _ in node.stopRecordingLookups() }
-      return nil
-    }
+    guard UDIRecording.isOn else { return nil }
     if let asker {
       // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
@@ -48,7 +44,8 @@ extension Node {
     lock.withLock { _ = shared.pendingSetUps.insert(.recorded) }
   }
 
-  fileprivate func stopRecordingLookups() {
+  /// Lets lookups that begin here take the fast path again, because recording was switched off.
+  func stopRecordingLookups() {
     guard shared.pendingSetUps.contains(.recorded) else { return }
     // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
     // another thread may have relied on the mark, in `UDIContext.recordLookups`.

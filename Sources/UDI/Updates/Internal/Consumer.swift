@@ -70,7 +70,7 @@ final class Consumer<Dependency> {
     var found: Dependency?
     func answer() -> LookupAnswer {
       unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe context.answer(type, name, reach, search, afterSetUpInto: UnsafeMutableRawPointer($0))
+        unsafe context.look(type, name, reach, search, into: UnsafeMutableRawPointer($0))
       }
     }
     switch isKeptOnly ? answer() : watcher.looking(answer) {
@@ -81,13 +81,13 @@ final class Consumer<Dependency> {
       }
       if isKeptOnly, !lastLook.isNew(entry) { return nil }
       if let actor = entry.actorToMakeOn {
-        let (watcher, type, reach, search) = (watcher, type as Any.Type, reach, search)
+        let (watcher, type, name, reach, search) = (watcher, type as Any.Type, name, reach, search)
         let made = try? await Visit.to(actor) {
-          watcher.looking { context.instance(of: entry, as: type, reach, search) }
+          watcher.looking { context.instance(of: entry, as: type, name, reach, search) }
         }
         found = made?.value.value(as: self.type, isExact: true)
       } else {
-        found = watcher.looking { context.lookUp(entry, type, reach, search) }
+        found = watcher.looking { context.make(entry, type, name, reach, search) }
       }
       lastLook.note(entry)
       return .some(found)
@@ -135,10 +135,11 @@ extension Entry {
 
 extension UDIContext {
   /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
-  fileprivate func instance(of entry: Entry, as type: Any.Type, _ reach: Reach, _ search: UDISearch?) -> OwnedInstance?
-  {
+  fileprivate func instance(
+    of entry: Entry, as type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> OwnedInstance? {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
-      lookUp(entry, type, reach, search).map { Instance($0) }
+      self.make(entry, type, name, reach, search).map { Instance($0) }
     }
     return _openExistential(type, do: make).map { OwnedInstance($0, by: reach == .mainActor ? MainActor.shared : nil) }
   }

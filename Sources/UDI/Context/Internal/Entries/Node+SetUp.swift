@@ -3,55 +3,6 @@
 private typealias PassedBy = [Node: UDIContext]
 
 extension Node {
-  /// Runs the set-up blocks of the contexts that a lookup reaches, then performs the lookup and records it. Do not call
-  /// this under a lock.
-  ///
-  /// - Parameters:
-  ///   - key: Returns the key's id, or nil if the key's name is not in use. It is called again after each set-up block,
-  ///     because the block might be the first code to use the name.
-  ///   - dependent: The object or provider that looks something up; nil to record nothing.
-  @inline(never)
-  func answerAfterSetUp(
-    _ key: () -> UInt64?, _ form: LookupForm, _ search: UDISearch?, _ context: UDIContext, for dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    if dependent == nil, let known = key() {
-      // This method may have been called only because lookups from here are recorded. Without a dependent, there is
-      // nothing to record.
-      let answer = unsafe attemptUnrecorded(known, form, search, into: memory)
-      switch answer {
-      case .nothing, .written, .object, .provided: return answer
-      case .dead, .setUpPending: break
-      }
-    }
-    while true {
-      let answer = afterPendingSetUps(context, search, key) { known, garbage -> LookupAnswer in
-        guard let known else { return .nothing }
-        return unsafe answerOrCleanUp(known, form, search, for: dependent, into: memory, &garbage)
-      }
-      // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up,
-      // so begin again.
-      if case .dead = answer { continue }
-      return answer
-    }
-  }
-
-  /// Performs a lookup. If it finds a dead entry, withdraws the entry. If it finds another entry, records the use,
-  /// unless there is no dependent. Called under the tree lock.
-  private func answerOrCleanUp(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, for dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
-  ) -> LookupAnswer {
-    guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
-    let answer = entry.read { unsafe $0.answer(form, into: memory) }
-    if case .dead = answer {
-      entry.read { $0.withdraw(&garbage) }
-    } else if let dependent {
-      UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
-    }
-    return answer
-  }
-
   /// Runs the set-up blocks of the contexts that a lookup reaches, in search order, up to the first context that has an
   /// answer. Do not call this under a lock.
   ///
@@ -75,25 +26,16 @@ extension Node {
   func afterPendingSetUps<Result>(
     _ context: UDIContext, _ search: UDISearch?, for key: UInt64?, lookUp: (inout Garbage) -> Result
   ) -> Result {
-    afterPendingSetUps(context, search, { key }) { _, garbage in lookUp(&garbage) }
-  }
-
-  /// - Parameter key: Called before each set-up block, while no lock is held. `lookUp` is given its last result.
-  private func afterPendingSetUps<Result>(
-    _ context: UDIContext, _ search: UDISearch?, _ key: () -> UInt64?,
-    lookUp: (UInt64?, inout Garbage) -> Result
-  ) -> Result {
     /// The keys of the set-ups that this thread may run or wait for. Not known until a set-up is pending.
     var keys: SetUp.Keys?
     var passedBy: PassedBy = [:]
     while true {
-      let known = key()
       let (result, next) = Tree.change { garbage -> (Result?, UDIContext?) in
         if reachesPendingSetUp(search) {
           guard let keys else { return (nil, nil) }
-          if let next = nextPending(context, search, for: known, keys, passedBy) { return (nil, next) }
+          if let next = nextPending(context, search, for: key, keys, passedBy) { return (nil, next) }
         }
-        return (lookUp(known, &garbage), nil)
+        return (lookUp(&garbage), nil)
       }
       if let result { return result }
       if let next {

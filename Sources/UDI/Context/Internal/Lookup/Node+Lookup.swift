@@ -4,32 +4,14 @@
 
 extension Node {
   /// Looks up a dependency without a name.
-  ///
-  /// - Parameters:
-  ///   - reach: Where the caller may use the dependency.
-  ///   - search: The direction; nil for the context's own.
-  ///   - memory: Uninitialised memory for a value of the requested type.
   @inline(__always)
-  func answer(
+  func attempt(
     _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let form = LookupForm(type, reach)
-    let answer = unsafe attempt(KnownKey(id: type.id), form, search, into: memory)
-    guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(type.id, form, search, into: memory)
+    unsafe attempt(KnownKey(id: type.id), LookupForm(type, reach), search, into: memory)
   }
 
   /// Looks up a dependency with a name.
-  @inline(never)
-  func answer(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let answer = unsafe attempt(.of(type), named: name, reach, search, into: memory)
-    guard case .dead = answer else { return answer }
-    return unsafe answerComparing(type, name, reach, search, into: memory)
-  }
-
-  /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
   ///
   /// This method finds an entry by the hash of the name. It then compares the entry's name with the given one only if
   /// the comparison needs no user code, that is, if both are strings or copies of the same name. One lock is therefore
@@ -49,23 +31,6 @@ extension Node {
     return answer
   }
 
-  /// Looks up a dependency with a name, comparing names with the user's `==`, with no lock held.
-  @inline(never)
-  private func answerComparing(
-    _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    guard let key = NamedKey.find(TypeIdentity.of(type), name) else {
-      // The name is not in use yet, but a pending set-up block might use it.
-      return mustRunSetUps(search) ? .setUpPending : .nothing
-    }
-    // As long as the key is retained, no other name can get its id.
-    defer { withExtendedLifetime(key) {} }
-    let form = LookupForm(.of(type), reach)
-    let answer = unsafe attempt(KnownKey(id: key.id), form, search, into: memory)
-    guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(key.id, form, search, into: memory)
-  }
-
   /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
   /// lock.
   ///
@@ -76,10 +41,11 @@ extension Node {
   ///   different key with the same id.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, passing passed: PendingSetUps = [],
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard shared.pendingSetUps.isEmpty else {
+    guard shared.pendingSetUps.isSubset(of: passed) else {
       lock.unlock()
       return .setUpPending
     }
@@ -88,27 +54,6 @@ extension Node {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
-    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
-    lock.unlock()
-    return answer
-  }
-
-  /// Does what `attempt` would do if lookups from here were not recorded.
-  ///
-  /// If `attempt` had a parameter for this case, the benchmark "object.require" would take three more instructions.
-  @inline(never)
-  func attemptUnrecorded(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let key = KnownKey(id: key)
-    lock.lock()
-    guard !shared.pendingSetUps.hasBlocks else {
-      lock.unlock()
-      return .setUpPending
-    }
-    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
-      return unsafe attemptAbove(key, form, search, into: memory)
-    }
     let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
     lock.unlock()
     return answer
@@ -148,25 +93,25 @@ extension Node {
     lock.unlock()
   }
 
-  /// Withdraws the dead entry that was found and repeats the lookup, until it finds a live dependency or nothing.
-  /// Without the dead entry, the lookup might reach a context whose set-up blocks have to run first.
-  @inline(never)
-  func answerCleaningUp(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  /// Performs a lookup for `UDIContext.locate`. Withdraws the entry if it is dead, and records its use. Called under the
+  /// tree lock.
+  func locate(
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, mustMake: Bool, isFresh: Bool, for dependent: Dependent?,
+    into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
-    while true {
-      Tree.change { garbage in withdrawNearestIfDead(key, search, &garbage) }
-      let answer = unsafe attempt(KnownKey(id: key), form, search, into: memory)
-      guard case .dead = answer else { return answer }
+    if !UDIRecording.isOn { stopRecordingLookups() }
+    guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
+    let answer = entry.read { entry in
+      mustMake
+        ? unsafe entry.answerToMake(form, behindBindings: isFresh, into: memory, &garbage)
+        : unsafe entry.answer(form, into: memory)
     }
-  }
-
-  /// Withdraws the entry that a lookup finds, if it is dead. Called under the tree lock.
-  private func withdrawNearestIfDead(_ key: UInt64, _ search: UDISearch?, _ garbage: inout Garbage) {
-    guard let entry = nearestEntry(key, direction(of: search))?.object else { return }
-    garbage.add(entry)
-    guard entry.kind.rawValue <= Entry.Kind.observed.rawValue else { return }
-    if let object = entry.object { garbage.add(object, of: entry) } else { entry.withdraw(&garbage) }
+    if case .dead = answer {
+      entry.read { $0.withdraw(&garbage) }
+    } else if let dependent {
+      UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
+    }
+    return answer
   }
 }
 
@@ -187,6 +132,23 @@ extension Entry {
     guard let object else { return .dead }
     unsafe form.write(object, to: memory)
     return .written
+  }
+
+  /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind bindings,
+  /// with the provider that a live binding hides. Called under the tree lock.
+  fileprivate func answerToMake(
+    _ form: LookupForm, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+  ) -> LookupAnswer {
+    switch kind {
+    case .observed, .owned, .boxed:
+      return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
+    case .binding where behindBindings && !registered.isRefused(to: form.reach):
+      guard let object else { return .dead }
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: self)
+      return node?.provider(keyID).map { .provided($0) } ?? .nothing
+    default: return unsafe answer(form, into: memory)
+    }
   }
 
   /// Answers for an entry with a weakly held object that has to be cast for this lookup.
