@@ -21,8 +21,8 @@ public import UDI
 /// The page shows the names of types and classes, tags, names of dependencies, places in the source, and the messages
 /// of errors that factories threw. It shows no values. Mount it where only developers can reach it.
 ///
-/// The page's requests make no instance, and run no set-up block. They change nothing in the tree, except that asking
-/// for the way of a lookup may withdraw bindings whose objects have been released, as lookups do.
+/// The page's requests make no instance. They change nothing in the tree, except that asking for the way of a lookup
+/// may withdraw bindings whose objects have been released, as lookups do.
 public struct UDITreePage: Sendable {
   let context: UDIContext
 

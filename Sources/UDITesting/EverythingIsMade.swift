@@ -11,7 +11,7 @@ public import UDI
 /// }
 /// ```
 ///
-/// Set-up blocks run first. Each dependency is looked up in its own context, as by `obtain`; if something is bound
+/// Each dependency is looked up in its own context, as by `obtain`; if something is bound
 /// there under the same key, the lookup finds that instead. Instances that a context owns stay there afterwards; if any
 /// has an `onClose`, close the context in the end. Each issue names the dependency and its context, and says what was
 /// missing. If the context is closed, that is an issue, too, because nothing can be made there.

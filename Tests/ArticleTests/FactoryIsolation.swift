@@ -71,14 +71,9 @@ private final class Form: Sendable {
   @Test func blocksStayOnTheMainActor() async throws {
     let context = UDIContext(tag: "App")
     await MainActor.run {
-      context.setUp { context in
-        MainActor.preconditionIsolated()
-        context.provide(Form(number: 5))
-      }
+      context.provide(Form(number: 5))
       context.rules(for: Form.self).inject { _, _ in MainActor.preconditionIsolated() }
     }
-    let found = await Task.detached { context.link(Form.self) }.value
-    #expect(found == nil)
     let form = try #require(await MainActor.run { context.link(Form.self) })
     let applied = await Task.detached { context.inject(into: form) }.value
     #expect(applied == 0)
@@ -145,7 +140,7 @@ private let mainQueueMark: DispatchSpecificKey<Void> = {
       context.register(Form.self, named: 3) { context in try Form(number: context.require(Int.self)) }
     #endif
     context.register(Form.self, named: 5, makeNumberedForm)
-    context.setUp(provideForm)
+    provideForm(context)
     context.rules(for: Form.self).inject(fill)
   }
 

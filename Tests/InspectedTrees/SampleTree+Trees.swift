@@ -82,8 +82,7 @@ extension SampleTree {
       request.bind(hold(CardPayment()), as: (any Payment).self)
       request.register((any Editor).self, lifetime: .weak) { Notepad() }
       try request.makeChild(tag: "Receipt").bind(hold(SystemClock()), as: (any Clock).self, named: UDIName(Side.left))
-      let other = try root.makeScope(tag: "request 2", search: .local)
-      other.setUp { $0.bind(CardPayment(), as: (any Payment).self) }
+      try root.makeScope(tag: "request 2", search: .local).bind(hold(CardPayment()), as: (any Payment).self)
     } catch { fatalError("\(error)") }
     add((any Clock).self)
     add((any Clock).self, named: UDIName(Side.left))

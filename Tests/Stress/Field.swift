@@ -153,7 +153,7 @@ final class Field: Sendable {
       case 11: _ = context.explain((any Part).self, named: "nothing", search: [.ancestors, .descendants][step % 2])
       case 12:
         _ = root.snapshot().text(depth: 3)
-        context.setUp { $0.bind(Plain(), as: (any Part).self, named: "set up") }
+        context.provide(Plain(), as: (any Part).self, named: "set up", replaces: false)
       case 13, 14, 15, 16: odds.act(&hand, own: own.last, &random)
       case 17, 18: drift.move(&passing, &random)
       case 19: drift.lookUp(&random)

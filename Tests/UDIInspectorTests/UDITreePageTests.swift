@@ -65,7 +65,7 @@ final class Database: Store {}
     root.register((any Store).self, lifetime: .context) { Database() }
     root.register(Database.self) { (_, path: String) in Database() }
     _ = root.link((any Store).self)
-    try root.makeScope(tag: "request", search: .local).setUp { _ in }
+    try root.makeScope(tag: "request", search: .local)
     let data = try json("?data.json")
     let texts = try #require(data["texts"] as? [String])
     let contexts = try #require(data["contexts"] as? [[String: Any]])
@@ -74,7 +74,6 @@ final class Database: Store {}
     #expect(contexts.map { $0["tag"] as? String } == ["App", "request"])
     #expect(contexts.map { $0["parent"] as? Int } == [nil, 0])
     #expect(contexts.map { $0["scope"] as? Bool } == [nil, true])
-    #expect(contexts.map { $0["setUp"] as? Bool } == [nil, true])
     #expect(contexts.map { $0["search"] as? String } == [nil, "local"])
     #expect(entries.map { $0["kind"] as? String } == ["live", "live", "dead", "kept", "provider"])
     #expect(
@@ -219,7 +218,6 @@ final class Database: Store {}
   }
 
   @Test func nothingChangesTheTree() throws {
-    root.setUp { $0.register((any Clock).self, lifetime: .context) { SystemClock() } }
     root.register((any Store).self, lifetime: .context) { () -> any Store in
       Issue.record("made")
       return Database()
@@ -227,6 +225,5 @@ final class Database: Store {}
     let before = root.snapshot()
     _ = (page.html(), try json("?data.json"), try json("?way.json&type=UDIInspectorTests.Store"))
     #expect(root.snapshot() == before)
-    #expect(before.contexts[0].isSetUpPending)
   }
 }

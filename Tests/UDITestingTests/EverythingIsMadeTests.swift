@@ -7,7 +7,7 @@ import UDITesting
   func failures() async throws {
     struct Broken: Error {}
     let page = try AppContext.makeChild(tag: "Page")
-    page.setUp { $0.register((any Cart).self, lifetime: .context) { throw Broken() } }
+    page.register((any Cart).self, lifetime: .context) { throw Broken() }
     page.register((any Clock).self, named: "none") { nil as StoppedClock? }
     AppContext.register(Tower.self) { context in
       _ = try context.require((any Cart).self)

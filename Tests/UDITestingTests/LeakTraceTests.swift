@@ -272,7 +272,7 @@ struct LeakTraceDetailTests {
     #expect(weakly == [])
   }
 
-  @Test("What contexts hold by their providers: instances, with arguments too, storages, set-up blocks and contexts")
+  @Test("What contexts hold by their providers: instances, with arguments too, storages and contexts")
   func heldByContexts() throws {
     func trace(_ compose: (UDIContext, Model) throws -> Void) rethrows -> String? {
       let target = Model()
@@ -297,7 +297,6 @@ struct LeakTraceDetailTests {
         } onCreate: { _, _ in
         }
       },
-      trace { context, target in context.setUp { [box = Unchecked(target)] _ in _ = box } },
       try trace { context, target in
         try context.makeChild(tag: "Page").register(Box.self) { [box = Unchecked(target)] in Box(box.value) }
       },
@@ -323,8 +322,7 @@ struct LeakTraceDetailTests {
         "\(index): \(trace ?? "")")
     }
     #expect(traces[0] == "UDIContext \"App\" \(provider(line + 4)) → Box.model → Model")
-    #expect(traces[3]?.hasPrefix("UDIContext \"App\" {set-up block} {captures}") == true)
-    #expect(traces[4]?.contains("→ UDIContext \"App / Page\" {provider") == true)
+    #expect(traces[3]?.contains("→ UDIContext \"App / Page\" {provider") == true)
   }
 
   @Test("What a provider keeps may live on, and leads to what it holds", .ownAppContext)

@@ -13,7 +13,7 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   /// - Complexity: O(1) in any tree for a hit in this context or below it; O(levels climbed) for a hit above, and for a
-  ///   miss; plus the time of factories and set-up blocks that run.
+  ///   miss; plus the time of factories that run.
   @inlinable
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil

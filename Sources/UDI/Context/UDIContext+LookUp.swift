@@ -174,8 +174,9 @@ extension UDIContext {
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
-    do { try unsafe complete(answer, type, name, reach, search, reports: true, asker, into: InstanceMemory(memory)) } catch
-    { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
+    do {
+      try unsafe complete(answer, type, name, reach, search, reports: true, asker, into: InstanceMemory(memory))
+    } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
   }
 
   /// Finishes a lookup for `require`.
@@ -184,14 +185,22 @@ extension UDIContext {
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) throws {
-    do { try unsafe complete(answer, type, name, reach, search, reports: false, asker, into: InstanceMemory(memory)) } catch
-    { throw explained(error, type, name, reach, search) }
+    do {
+      try unsafe complete(answer, type, name, reach, search, reports: false, asker, into: InstanceMemory(memory))
+    } catch { throw explained(error, type, name, reach, search) }
   }
 
-  /// Completes any lookup of one dependency: casts what has been found, has it made, or looks again where the first
-  /// attempt could not decide.
+  /// Completes a lookup of one dependency. Every such lookup, of every verb, takes these steps:
+  ///
+  /// 1. `attempt` looks into the index, under the lock of the node where the lookup begins. Most lookups end here: what
+  ///    has been found is in the caller's memory, or there is nothing.
+  /// 2. What has been found under another type is cast.
+  /// 3. A provider is asked for the instance, while no lock is held (`provide`).
+  /// 4. If the attempt could not decide, or the provider has left its context meanwhile, `locate` looks again, under
+  ///    the tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's.
   ///
   /// - Parameters:
+  ///   - answer: The result of the first step.
   ///   - reports: Whether to report a provider's failure.
   ///   - asker: The object that looks something up; nil if the caller is not an object.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
@@ -200,6 +209,7 @@ extension UDIContext {
     _ arguments: Arguments? = nil, isFresh: Bool = false, reports: Bool, _ asker: Asker? = nil,
     into memory: InstanceMemory
   ) throws {
+    let mustMake = arguments != nil || isFresh
     while true {
       switch consume answer {
       case .written: return
@@ -209,38 +219,28 @@ extension UDIContext {
         return
       case .provided(let entry):
         do {
-          // If the entry has left its context in the meantime, the lookup begins again.
           if try provide(entry, type, reach, arguments, isFresh: isFresh, into: memory) { return }
         } catch {
           if reports { report(error, entry, type, search, asker) }
           throw error
         }
-      case .dead, .setUpPending: break
+      case .undecided: break
       }
-      let mustMake = arguments != nil || isFresh
       answer = locate(type, name, reach, search, mustMake: mustMake, isFresh: isFresh, asker, into: memory)
     }
   }
 
-  /// Performs a lookup, even if set-up blocks have to run first, dead entries have to be withdrawn, or the lookup has to
-  /// be recorded. Never answers `dead` or `setUpPending`.
+  /// The first and, if need be, the fourth step of `complete`, for callers that do the rest themselves. Never answers
+  /// `undecided`.
   func look(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
-    switch answer {
-    case .dead, .setUpPending:
-      return unsafe locate(
-        type, name, reach, search, mustMake: false, isFresh: false, nil, into: InstanceMemory(memory))
-    default: return answer
-    }
+    guard case .undecided = answer else { return answer }
+    return unsafe locate(type, name, reach, search, mustMake: false, isFresh: false, nil, into: InstanceMemory(memory))
   }
 
-  /// The way of all lookups of one dependency that the attempt could not decide. It takes the tree lock.
-  ///
-  /// - Parameters:
-  ///   - mustMake: Whether an instance that a provider keeps is no answer, so that its provider is the answer.
-  ///   - isFresh: Whether a binding is no answer either, so that the provider behind it is the answer.
+  /// The fourth step of `complete`: see `Node.locate`.
   @inline(never)
   private func locate(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
@@ -249,26 +249,10 @@ extension UDIContext {
     let form = mustMake ? LookupForm(casting: reach) : LookupForm(.of(type), reach)
     let key = KeyIdentity.of(.of(type), name)
     defer { withExtendedLifetime(key) {} }
-    let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
-    return withNode { node in
-      // Perhaps lookups from here are only recorded, and there is nothing to record.
-      if !mustMake, dependent == nil, UDIRecording.isOn {
-        let answer = unsafe node.attempt(
-          KnownKey(id: key.id), form, search, passing: .recorded, into: memory.address)
-        switch answer {
-        case .dead, .setUpPending: break
-        default: return answer
-        }
-      }
-      while true {
-        let answer = node.afterPendingSetUps(self, search, for: key.id) { garbage in
-          unsafe node.locate(
-            key.id, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
-        }
-        // The dead entry has been withdrawn. Without it, the lookup might reach further contexts with a pending set-up.
-        if case .dead = answer { continue }
-        return answer
-      }
+    let dependent = presentDependent(asker)
+    return change { node, garbage in
+      unsafe node.locate(
+        key.id, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
     }
   }
 
@@ -289,7 +273,7 @@ extension UDIContext {
           continue
         case .object(let object): dependency = object as? Dependency
         case .provided(let entry): dependency = give(entry, type, reach, search)
-        case .nothing, .dead, .setUpPending: dependency = nil
+        case .nothing, .undecided: dependency = nil
         }
         guard let dependency else { continue }
         unsafe place.initialize(to: dependency)
@@ -339,7 +323,8 @@ extension UDIContext {
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool, into memory: InstanceMemory
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
+    into memory: InstanceMemory
   ) throws -> Bool {
     if arguments == nil, !isFresh, try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
     return try provideAtLength(entry, type, reach, arguments, isFresh: isFresh, into: memory)
@@ -347,7 +332,8 @@ extension UDIContext {
 
   /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
   private func provideAtLength(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool, into memory: InstanceMemory
+    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
+    into memory: InstanceMemory
   ) throws -> Bool {
     if entry.registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {

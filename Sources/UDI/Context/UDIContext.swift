@@ -25,16 +25,12 @@ public final class UDIContext: Sendable {
   /// - Parameters:
   ///   - tag: Any text. It names the context among its siblings, in ``descendant(tag:)`` and in messages.
   ///   - search: The direction of lookups that do not name one.
-  ///   - isolation: The actor in whose code this call is written, for `setUp`: see ``setUp(isolation:_:)``.
-  ///   - setUp: A block that runs once, before the first lookup: see ``setUp(isolation:_:)``.
-  public init(
-    tag: String, search: UDISearch = .lineage,
-    isolation: (any Actor)? = #isolation,
-    @_inheritActorContext setUp: (@Sendable @isolated(any) (UDIContext) -> Void)? = nil
-  ) {
+  ///   - setUp: Called with the new context, to bind and register its dependencies.
+  /// - Throws: What `setUp` throws.
+  public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
     if BindingAudit.isOn { change { node, garbage in BindingAudit.noteMade(self, node, &garbage) } }
-    if let setUp { self.setUp(isolation: isolation, setUp) }
+    try setUp?(self)
   }
 
   /// Makes a context without notifying the leak audits of it.

@@ -1,5 +1,4 @@
-/// Verbs that explain lookups: they predict the result of a lookup. They run the set-up blocks that the lookup would
-/// run, but make no instance.
+/// Verbs that explain lookups: they predict the result of a lookup, and make no instance.
 ///
 /// Each verb has two overloads, for `Sendable` types and for all others. The answers differ: a lookup for a `Sendable`
 /// type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be
@@ -89,12 +88,10 @@ extension UDIContext {
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
-    var survey = withNode { node in
-      node.afterPendingSetUps(self, search, for: key.id) { garbage in
-        var survey = Survey(key, from: node, search, limit: limit)
-        if failure == nil { survey.noteDependents(from: node, &garbage) }
-        return survey
-      }
+    var survey = change { node, garbage in
+      var survey = Survey(key, from: node, search, limit: limit)
+      if failure == nil { survey.noteDependents(from: node, &garbage) }
+      return survey
     }
     defer { survey.release() }
     return survey.explanation(failure ?? survey.cause(type, reach, arguments))

@@ -1,9 +1,9 @@
 extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
-  /// Unlike ``explain(_:named:search:)``, this method does not run set-up blocks. Wherever it is called, it explains a
-  /// lookup on the main actor. Like any lookup, it may withdraw bindings whose objects have been released. If several
-  /// keys have these texts, the first one counts, in the order of the contexts and of the registrations.
+  /// Wherever this method is called, it explains a lookup on the main actor. Like any lookup, it may withdraw bindings
+  /// whose objects have been released. If several keys have these texts, the first one counts, in the order of the
+  /// contexts and of the registrations.
   ///
   /// - Parameters:
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.

@@ -34,7 +34,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   public let kind: Kind
   /// A description of the misuse, and advice.
   public let message: String
-  /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty for `setUp`,
+  /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty for
   /// `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called.
   public let fileID: String
   /// The line of the call, counted from 1.

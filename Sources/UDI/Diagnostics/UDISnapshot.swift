@@ -22,8 +22,6 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     public let isScope: Bool
     /// The direction of lookups that begin here and do not name one.
     public let search: UDISearch
-    /// Whether the context has a set-up block that has not run yet. The first lookup that reaches the context runs it.
-    public let isSetUpPending: Bool
     /// The overrides with which tests replace what the context has, the earliest first. If there are several for a key,
     /// the last one is in force.
     public let overrides: [Override]
@@ -178,7 +176,7 @@ extension UDIContext {
       contexts: seen.map { context in
         UDISnapshot.Context(
           tag: context.tag, parent: context.parent, isScope: context.isScope, search: context.search,
-          isSetUpPending: context.isSetUpPending, overrides: context.overrides.map { .init($0) },
+          overrides: context.overrides.map { .init($0) },
           removedBindings: context.removed.map { .init($0) },
           bindings: context.bindings.map { .init($0) }, providers: context.providers.map { .init($0) })
       }, dependents: uses.dependents.map { .init($0) }, uses: uses.uses.map { .init($0) })

@@ -168,8 +168,7 @@ extension UDIContext {
   /// Applies the rules of this context and of all contexts above it to a `Sendable` object. The outermost context's
   /// rules come first. The dependencies are looked up from this context.
   ///
-  /// The set-up blocks of these contexts run first. Off the main actor, rules that belong to the main actor are
-  /// skipped.
+  /// Off the main actor, rules that belong to the main actor are skipped.
   ///
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
@@ -195,7 +194,7 @@ extension UDIContext {
 
   private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
     let levels = withNode { node in
-      node.afterPendingSetUps(self, .ancestors, for: nil) { _ in
+      Tree.change { _ in
         node.andAncestors.compactMap { $0.treeLocked.extras?.rules }
       }
     }

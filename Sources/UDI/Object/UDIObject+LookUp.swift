@@ -143,14 +143,14 @@ extension UDIAttachment {
   /// retain.
   ///
   /// - Parameter attempt: The lookup. It must not run user code.
-  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `dead` if the object holds
-  ///   no context.
+  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `undecided` if the object
+  ///   holds no context.
   @inline(__always)
   private func attempt(_ attempt: (Node) -> LookupAnswer) -> (LookupAnswer, UDIContext?) {
     lock.lock()
     guard let node = unsafe attachedNode else {
       lock.unlock()
-      return (.dead, nil)
+      return (.undecided, nil)
     }
     let answer = attempt(node)
     // The caller needs the context to make the instance, after the lock has been released.
@@ -172,7 +172,7 @@ extension UDIAttachment {
     case .written: break
     case .nothing: if UDIObserver.mayExist { self.context?.tellMiss(type, name, isRequired: false) }
     case .object(let object): _ = unsafe InstanceMemory(memory).write(object, as: type)
-    case .provided, .dead, .setUpPending:
+    case .provided, .undecided:
       guard let context = contextForLink("link", isRequired: false, type, name, asker.site, asker.object) else {
         return
       }

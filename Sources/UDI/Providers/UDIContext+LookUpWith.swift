@@ -113,11 +113,11 @@ extension UDIContext {
   private func attemptToMake(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> LookupAnswer {
-    if name != nil { return .dead }
+    if name != nil { return .undecided }
     let answer = withNode { node in
       unsafe node.attempt(KnownKey(id: TypeToken.of(type).id), LookupForm(casting: reach), search, into: memory.address)
     }
-    guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue else { return .dead }
-    return answer
+    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
+    return .undecided
   }
 }

@@ -18,6 +18,8 @@ extension UDIContext {
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
@@ -28,10 +30,11 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    provide(value, type, name, metadata, .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
+    provide(value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -42,6 +45,8 @@ extension UDIContext {
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
@@ -53,31 +58,30 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     return provide(
-      value, type, name, metadata, .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
+      value, type, name, .ifAny(metadata, replaces), .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
   }
 
   private func provide<Dependency>(
-    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: consuming (any Sendable)?,
+    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
     _ reach: Reach, _ closer: Closer?, _ site: CallSite
   ) -> UDIRegistration<Dependency> {
     if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
       BindRequest.check(form, type, site)
     }
-    let provider = Factory(type, name, .context, .ifAny(metadata), site, reach, giving: value)
+    let provider = Factory(type, name, .context, metadata, site, reach, giving: value)
     provider.close(with: closer)
-    return .of(add(provider, Instance(value)), reach)
+    add(provider, Instance(value))
+    return .of(provider, reach)
   }
 
   /// Registers a provider together with an instance, as if the provider had already made it.
-  ///
-  /// - Returns: The provider that the caller's registration refers to: the given one or, if a set-up block must not
-  ///   replace the provider that is there, that one.
-  func add(_ provider: Provider, _ instance: Instance) -> Provider {
+  func add(_ provider: Provider, _ instance: Instance) {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
     // The property is read while no lock is held, because the object's class implements it.
     let attachment = member?._attachedContext
@@ -85,13 +89,12 @@ extension UDIContext {
     // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance
     // must not be attached. The instance must not be found before it is attached. And `didAttachContext` may already
     // look the instance up.
-    let other = add(provider, "provide") { garbage in
+    add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       provider.noteProvided(instance)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
     if isNew { member?.didAttachContext() }
-    return other ?? provider
   }
 }

@@ -27,6 +27,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -51,7 +53,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -59,12 +62,13 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        onCreate),
       closing: .of(onClose))
   }
 
   /// Registers a factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -72,6 +76,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -87,7 +93,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -95,7 +102,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        onCreate),
       closing: .of(onClose))
   }
 
@@ -104,13 +112,14 @@ extension UDIContext {
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` on the main
-  /// actor, for a type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
+  /// main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -118,17 +127,19 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)`` on the main
-  /// actor, for a type that is not `Sendable`, with a factory that needs no context.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
+  /// main actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) () throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -136,7 +147,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 }
@@ -153,8 +165,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     if let closer { factory.close(with: closer) }
     let reach = factory.reach
-    let other = add(factory) { _ in }
-    return .of(other ?? factory, reach)
+    add(factory) { _ in }
+    return .of(factory, reach)
   }
 
   /// Registers a provider.
@@ -162,25 +174,16 @@ extension UDIContext {
   /// - Parameters:
   ///   - verb: The verb that the user has called, for a report.
   ///   - prepare: Called under the tree lock, just before the provider is registered. Not called if the provider is not
-  ///     registered.
-  /// - Returns: The provider that stays registered under the key, if this call comes from a set-up block that must not
-  ///   replace it; otherwise nil.
-  func add(_ provider: Provider, _ verb: String = "register", _ prepare: (inout Garbage) -> Void) -> Provider? {
-    var storages: [DroppedStorage]?
-    let other = change { node, garbage -> Entry? in
+  ///     registered: if the context is closed, or has a dependency under the key that must stay.
+  func add(_ provider: Provider, _ verb: String = "register", _ prepare: (inout Garbage) -> Void) {
+    change { node, garbage in
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       if node.parent == nil { node.remember(self) }
-      if let left = node.leftBySetUp(provider, &garbage) { return left }
-      if node.treeLocked.state != .open {
-        node.refuse(provider, verb, &garbage)
-        return nil
-      }
+      if node.treeLocked.state != .open { return node.refuse(provider, verb, &garbage) }
+      if !provider.replaces, node.hasDependency(provider.key, &garbage) { return garbage.add(provider) }
       prepare(&garbage)
-      storages = node.register(provider, &garbage)
-      return nil
+      node.register(provider, &garbage)
     }
-    storages?.forEach { $0.reset() }
-    return other as? Provider
   }
 }

@@ -30,6 +30,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
@@ -45,7 +47,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -55,14 +58,14 @@ extension UDIContext {
     let factory = isolation.owned(factory)
     return register(
       AsyncFactory(
-        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
         { context, _ in try Instance(optional: try await factory.value(context), as: type) },
         completion(onCreate, site)),
       closing: .of(onClose))
   }
 
   /// Registers an asynchronous factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -70,6 +73,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
@@ -82,7 +87,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -92,14 +98,14 @@ extension UDIContext {
     let factory = isolation.owned(factory)
     return register(
       AsyncFactory(
-        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
         { _, _ in try Instance(optional: try await factory.value(), as: type) },
         completion(onCreate, site)),
       closing: .of(onClose))
   }
 
   /// Registers an asynchronous factory with arguments; see
-  /// ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -108,6 +114,8 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
   ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
@@ -119,7 +127,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -129,7 +138,7 @@ extension UDIContext {
     let factory = isolation.owned(AsyncFactoryFunction(factory))
     return register(
       AsyncFactory(
-        type, name, lifetime, .ifAny(metadata), site, .anywhere, isolation,
+        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
         wanted: ArgumentPack<First, repeat each More>.self,
         { context, arguments in
           guard let arguments else { throw ProviderFailure.nothing }
@@ -140,7 +149,7 @@ extension UDIContext {
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)``.
   ///
   /// The parameters are obtained, so they can come from asynchronous factories. They are obtained one after the other.
   ///
@@ -150,6 +159,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
@@ -163,13 +174,15 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addInitialiser(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), make.isolation, AsyncInitialiser(make), onCreate,
+      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), make.isolation, AsyncInitialiser(make),
+      onCreate,
       onClose)
   }
 
@@ -178,58 +191,63 @@ extension UDIContext {
   // forms apart, and lets the compiler prefer the first if both fit. (Swift 6.3 crashes if it converts an initialiser
   // that runs on no actor to the type that this form takes.)
 
-  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)``, for an initialiser
-  /// or a function that runs on its caller's actor. Here it runs on no actor.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)``, for an
+  /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
   @_disfavoredOverload
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addInitialiser(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), nil, AsyncInitialiser(make), onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), nil, AsyncInitialiser(make), onCreate,
+      onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` on the main actor, for a
-  /// type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, factory, onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, factory, onCreate, onClose)
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:_:onCreate:onClose:)`` on the main actor, for a
-  /// type that is not `Sendable`, with a factory that needs no context.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    line: UInt = #line,
     _ factory: @escaping @MainActor () async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, { _ in try await factory() },
+      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor,
+      { _ in try await factory() },
       onCreate,
       onClose)
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)`` on the main actor,
-  /// for an initialiser with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
+  /// actor, for an initialiser with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @_disfavoredOverload
@@ -237,7 +255,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -245,11 +264,12 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     return addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), site, .anywhere, lookingUpParameters(of: make, site), onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, lookingUpParameters(of: make, site), onCreate,
+      onClose)
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:fileID:line:using:onCreate:onClose:)`` on the main actor,
-  /// for a type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
+  /// actor, for a type that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @_disfavoredOverload
@@ -257,7 +277,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -265,7 +286,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let site = CallSite(fileID, line)
     return addOnMainActor(
-      type, name, lifetime, .ifAny(metadata), site, .mainActor, lookingUpParameters(of: make, site), onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata, replaces), site, .mainActor, lookingUpParameters(of: make, site), onCreate,
+      onClose)
   }
 }
 

@@ -12,7 +12,7 @@ extension UDIContext {
   /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
   /// other parameters are required; if one is missing, the error says which. Lookups begin at the context that a
   /// factory would be given, and go up. If a parameter needs a name, a search or a given value, register a factory
-  /// instead: ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// instead: ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
   /// the upcoming feature `InferSendableFromCaptures`, because otherwise no initialiser is `Sendable`. If the compiler
@@ -25,6 +25,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -41,7 +43,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -49,7 +52,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .anywhere, in: isolation,
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, parameters: .anywhere,
+        in: isolation,
         using: make, onCreate),
       closing: .of(onClose))
   }
@@ -62,14 +66,15 @@ extension UDIContext {
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` on the main
-  /// actor, for an initialiser with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
+  /// the main actor, for an initialiser with a parameter that is not `Sendable`.
   @_disfavoredOverload
   @MainActor
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -77,19 +82,20 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, parameters: .mainActor,
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, parameters: .mainActor,
         in: isolation, using: make, onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:using:onCreate:onClose:)`` on the main
-  /// actor, for a type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
+  /// the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -97,7 +103,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, parameters: .mainActor,
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, parameters: .mainActor,
         in: isolation, using: make, onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
@@ -116,7 +122,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @isolated(any) () async throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,

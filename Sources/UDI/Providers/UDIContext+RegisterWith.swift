@@ -9,7 +9,7 @@ extension UDIContext {
   ///
   /// Under any lifetime except `.unique`, there is one instance for each distinct set of arguments, and the arguments
   /// must be `Hashable`. The actor on which the factory runs is chosen as for
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -17,6 +17,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -34,7 +36,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
@@ -42,12 +45,13 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, nil),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory, nil
+      ),
       closing: .of(onClose))
   }
 
   /// Registers a factory with arguments, and a closure that is called after an instance has been made; see
-  /// ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -55,6 +59,8 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
+  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
+  ///     a provider or a live binding there, that stays, and nothing is registered.
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -72,7 +78,8 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
@@ -83,7 +90,8 @@ extension UDIContext {
     let onCreate = IsolatedBlock(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .anywhere, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        onCreate),
       closing: .of(onClose))
   }
 
@@ -92,30 +100,34 @@ extension UDIContext {
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` on the main actor, for a
-  /// dependency or an argument that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
+  /// actor, for a dependency or an argument that is not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, nil),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        nil),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:isolation:fileID:line:_:onClose:)`` on the main actor, for a
-  /// dependency or an argument that is not `Sendable`, with a closure that is called after an instance has been made.
+  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
+  /// actor, for a dependency or an argument that is not `Sendable`, with a closure that is called after an instance has
+  /// been made.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
@@ -124,7 +136,8 @@ extension UDIContext {
     let onCreate = IsolatedBlock(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata), CallSite(fileID, line), .mainActor, in: isolation, factory, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        onCreate),
       closing: .onMainActor(onClose, CallSite(fileID, line)))
   }
 }

@@ -8,8 +8,8 @@ extension UDIContext {
   /// ```
   ///
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
-  /// the instance, such as `.context`. Set-up blocks run first. Then asynchronous factories run concurrently, each as
-  /// soon as the dependencies that it needs have been made. Then synchronous factories run, which therefore find what
+  /// the instance, such as `.context`. Asynchronous factories run first and concurrently, each as soon as
+  /// the dependencies that it needs have been made. Then synchronous factories run, which therefore find what
   /// the asynchronous ones have made. Of the synchronous factories, those that belong to an actor come first, because
   /// the others cannot wait for that actor. Scopes count as contexts below.
   ///
@@ -21,7 +21,6 @@ extension UDIContext {
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
     if let failure = failureIfClosed() { throw UDIWarmUpError(failures: [failure]) }
-    await runAllSetUps()
     try Self.end(with: await failuresToMake { $0.sharing == .strong && !($0 is Alias) })
   }
 
@@ -32,7 +31,6 @@ extension UDIContext {
   /// - Returns: The failures. If this context is closed, that is the only one.
   package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
     if let failure = failureIfClosed() { return [failure] }
-    await runAllSetUps()
     let notMade = await failuresToMake { !($0 is Alias) }
     // If an alias fails for any other reason, so does its target, which is reported already.
     let notConverted = await failuresToMake { $0 is Alias }.filter {
@@ -147,25 +145,6 @@ extension UDIContext {
     guard let path else { return nil }
     let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
     return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)
-  }
-
-  /// Runs the set-up blocks of this context and of the contexts below it, including those that the blocks make.
-  private func runAllSetUps() async {
-    var prepared: Set<UDIContext> = []
-    while true {
-      let contexts = allContexts().filter { !prepared.contains($0) }
-      if contexts.isEmpty { return }
-      for context in contexts { await context.runSetUps() }
-      prepared.formUnion(contexts)
-    }
-  }
-
-  /// Runs this context's own set-up blocks, on the main actor if they have to run there.
-  private func runSetUps() async {
-    func run() { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
-    run()
-    guard !MainActorCheck.isOnMainActor, withNode({ $0.mustRunSetUps(.local) }) else { return }
-    await MainActor.run { withNode { $0.runPendingSetUps(self, .local, for: nil) } }
   }
 
   /// Makes an instance with each provider that `isIncluded` accepts, of this context and of the contexts below it.

@@ -56,16 +56,11 @@ extension UDIRegistration {
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister() -> Bool {
-    let (done, storages) = Tree.change { garbage -> (Bool, [DroppedStorage]) in
-      guard let node = entry.node, node.treeLocked.state != .closing else { return (false, []) }
-      guard let provider = entry as? Provider else {
-        entry.withdraw(&garbage)
-        return (true, [])
-      }
-      return (true, node.unregister(provider, &garbage))
+    Tree.change { garbage in
+      guard let node = entry.node, node.treeLocked.state != .closing else { return false }
+      if let provider = entry as? Provider { node.unregister(provider, &garbage) } else { entry.withdraw(&garbage) }
+      return true
     }
-    for storage in storages { storage.reset() }
-    return done
   }
 }
 
@@ -146,16 +141,13 @@ extension UDIRegistration {
     let alias = Alias(
       type, name, site, reach, isolation, of: provider, conversion, Self.checking(convert, type))
     var replacesItsSource = false
-    let storages = Tree.change { garbage -> [DroppedStorage] in
-      guard let node = provider.node, node.leftBySetUp(alias, &garbage) == nil else { return [] }
-      guard node.treeLocked.state == .open else {
-        node.refuse(alias, "implements", &garbage)
-        return []
-      }
+    Tree.change { garbage in
+      guard let node = provider.node else { return }
+      guard node.treeLocked.state == .open else { return node.refuse(alias, "implements", &garbage) }
       replacesItsSource = alias.sources.contains { $0.keyID == alias.keyID }
-      if replacesItsSource { return [] }
+      if replacesItsSource { return }
       provider.aliases.append(alias)
-      return node.register(alias, &garbage)
+      node.register(alias, &garbage)
     }
     if replacesItsSource {
       fatalError(
@@ -165,7 +157,6 @@ extension UDIRegistration {
         left to serve. Serve another type, or use another name.
         """)
     }
-    for storage in storages { storage.reset() }
   }
 
   /// Returns a conversion that gives only instances of the given type. `type` is a subclass of `Other` if the caller

@@ -97,7 +97,7 @@ extension UDIContext {
       guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return false }
       garbage.add(entry)
       switch entry.kind {
-      case .owned, .boxed, .setUp: return false
+      case .owned, .boxed: return false
       case .observed, .provider, .graphProvider: return true
       // An instance may bind itself as soon as it is made.
       case .binding: return entry.comesFromLook

@@ -73,7 +73,6 @@ struct PageData {
       json.member("tag", context.tag)
       if let parent = context.parent { json.member("parent", parent) }
       json.member("scope", if: context.isScope)
-      json.member("setUp", if: context.isSetUpPending)
       if context.search != .lineage { json.member("search", context.search.rawValue) }
       guard !entries[index].isEmpty else { return }
       json.key("entries")

@@ -38,7 +38,7 @@ extension Page {
         const context = {
           isContext: true, id: contextID(parent, given.tag), tag: given.tag, title: visible(given.tag), parent,
           level: parent === null ? 1 : parent.level + 1, children: [], below: 0,
-          isScope: given.scope === true, search: given.search ?? 'lineage', isSetUpPending: given.setUp === true,
+          isScope: given.scope === true, search: given.search ?? 'lineage',
           entries: [],
         }
         context.path = parent === null ? data.path : [...parent.path, given.tag]

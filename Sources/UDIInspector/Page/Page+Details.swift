@@ -73,7 +73,6 @@ extension Page {
       ['Path', pathOf(one)],
       ['Kind', one.isScope ? 'a scope: nobody outside sees what is in it' : 'a context'],
       ['Search', `.${one.search}: ${searches[one.search].words}`],
-      ['Set-up', one.isSetUpPending ? 'runs before the first lookup that gets here' : null],
       ['Has', list(one.entries, content) ?? 'nothing'],
       ['Below', one.below === 0 ? 'nothing' : plural(one.below, 'context')],
     ]

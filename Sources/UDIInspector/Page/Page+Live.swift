@@ -90,8 +90,6 @@ extension Page {
       const step = found.steps.find(one => one.isAnswer)
       // The answer might be in a context above those that this page shows. In that case, there is no entry for it.
       if (step !== undefined) found.answer = entryAt(step.path) ?? { ...step.findings[0], id: null, context: null }
-      found.isSetUpPending = found.steps.slice(0, step === undefined ? undefined : found.steps.indexOf(step) + 1)
-        .some(one => one.context?.isSetUpPending)
       const place = given.outside ? entryAt(given.outside) : null
       if (place !== null) found.outside = { entry: place }
       return found

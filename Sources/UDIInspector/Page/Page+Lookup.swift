@@ -62,8 +62,6 @@ extension Page {
         way.answer !== null && way.equallyNearCount > 0 ? element('p', { textContent:
           `${plural(way.equallyNearCount, 'other')} equally near: the branch that was added first comes first.` }) : '',
         way.outside ? element('p', {}, link(way.outside.entry, 'Show where it is')) : '',
-        way.isSetUpPending ? element('p', { textContent:
-          'A lookup would first run set-up blocks that have not run yet. This page runs none.' }) : '',
         way.goesBeyond ? element('p', { textContent: 'The lookup goes on above what this page shows.' }) : '',
       ].filter(part => part !== '')
       replace(byID('answer'), text)

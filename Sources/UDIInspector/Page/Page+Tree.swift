@@ -132,7 +132,7 @@ extension Page {
     function label(row, role) {
       const one = row.of
       const parts = one.isContext
-        ? [one.title, one.isScope ? 'scope' : 'context', one.isSetUpPending ? 'set-up pending' : '', ...contents(one)]
+        ? [one.title, one.isScope ? 'scope' : 'context', ...contents(one)]
         : [spell(one.type, one.name), kinds[one.kind].state, one.className ?? '',
           one.lifetime === null ? '' : `lifetime ${one.lifetime}`, one.failure === null ? '' : `failed: ${one.failure}`]
       return [...parts, role?.words ?? ''].filter(text => text !== '').join(', ')
@@ -150,7 +150,6 @@ extension Page {
           element('span', { className: 'tag' }, ...marked(one.title)),
           row.level > 24 ? element('span', { className: 'badge', textContent: `level ${row.level}` }) : '',
           one.isScope ? element('span', { className: 'badge', textContent: 'scope' }) : '',
-          one.isSetUpPending ? element('span', { className: 'badge', textContent: 'set-up pending' }) : '',
           row.isOpen ? '' : element('span', { className: 'faint', textContent: contents(one).join(' · ') }), tail)
       } else {
         box.replaceChildren(indent, sign(kinds[one.kind].shape),

@@ -84,8 +84,7 @@ extension Page {
       const search = givenSearch ?? start.search
       const way = {
         key, start, search, steps: [], answer: null, emptyCount: 0, omittedCount: 0, equallyNearCount: 0,
-        outside: null, cause: 'found', isSetUpPending: false,
-        gone: null,
+        outside: null, cause: 'found', gone: null,
       }
       const seen = []
       function look(context) {
@@ -95,7 +94,6 @@ extension Page {
         seen.push(...own, ...others)
         way.gone ??= decisive(own.filter(one => kinds[one.kind].isGone))
         const step = { context, path: context.path, findings: [...own, ...others], isAnswer: false }
-        way.isSetUpPending ||= context.isSetUpPending && way.answer === null
         if (way.steps.length < (step.findings.length === 0 ? listedInOrder : listed)) way.steps.push(step)
         else if (step.findings.length === 0) way.emptyCount += 1
         else way.omittedCount += 1

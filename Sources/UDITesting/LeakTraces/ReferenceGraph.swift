@@ -42,7 +42,7 @@ final class ReferenceGraph {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
-      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "SetUp", "Closer"]
+      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "Closer"]
       hasClosures = isOfLibrary && (closureHolders.contains(name) || name.hasPrefix("ActorOwned<"))
       isValueBox = isOfLibrary && name.hasPrefix("ValueBox<")
       collection = Self.collection(type, fullName)

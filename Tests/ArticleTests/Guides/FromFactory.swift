@@ -173,13 +173,13 @@ struct FromFactory {
   }
 
   @Test func autoRegister() {
-    context.setUp { context in context.register((any Service).self) { LiveService() } }
+    let context = UDIContext(tag: "App") { context in context.register((any Service).self) { LiveService() } }
     #expect(context.link((any Service).self) is LiveService)
   }
 
   @Test func autoRegisterLeavesWhatWasRegisteredBefore() {
     context.register((any Service).self) { FakeService() }
-    context.setUp { context in context.register((any Service).self) { LiveService() } }
+    context.register((any Service).self, replaces: false) { LiveService() }
     #expect(context.link((any Service).self) is FakeService)
   }
 

@@ -288,7 +288,6 @@ import UDI
           _ = owner.link(Mortal.self)
         case 2: owner.register(Reading.self) { @MainActor in Reading(count: mortal.count) }
         case 3: owner.register(Reading.self) { (_, plus: Int) in Reading(count: mortal.count + plus) }
-        case 4: owner.setUp { @MainActor _ in mortal.count += 1 }
         default: owner.rules(for: Counter.self).inject { @MainActor _, _ in mortal.count += 1 }
         }
         return owner

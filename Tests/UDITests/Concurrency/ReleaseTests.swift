@@ -44,7 +44,7 @@
     enum Operation: CaseIterable {
       case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
         fresh
-      case sweepArguments, audit, auditWhatIsThere, setUp, replace, replaceAgain, explainReplaced
+      case sweepArguments, audit, auditWhatIsThere, leave, replace, replaceAgain, explainReplaced
       case alias, freshAlias, aliasOfAlias
 
       /// Prepares a scene.
@@ -102,10 +102,9 @@
         case .auditWhatIsThere:
           root.bind(scene.makeMortal(), as: (any Service).self)
           return { BindingAudit().watch(root) {} }
-        case .setUp:
+        case .leave:
           root.bind(scene.makeMortal(), as: (any Service).self)
-          root.setUp { $0.register((any Service).self) { Plain() } }
-          return { _ = root.link((any Other).self) }
+          return { root.register((any Service).self, replaces: false) { Plain() } }
         case .replace:
           root.bind(scene.makeMortal(), as: (any Service).self)
           return { root.bind(scene.member, as: (any Service).self) }

@@ -148,7 +148,6 @@ import UDI
     context.register((any Beta).self, lifetime: .context) { Made() }
     context.register((any Beta).self, named: "always") { Made() }
     context.register((any Beta).self, named: "number", lifetime: .context) { (_, _: Int) in Made() }
-    context.setUp { _ in journal.add("set up") }
     let registration = context.provide(1) { _ in
       journal.add("\(context.link((any Beta).self) == nil), \(context.link((any Beta).self, named: "always") == nil)")
       journal.add("\(context.link((any Gamma).self) != nil)")

@@ -81,7 +81,6 @@ import UDI
     Use("register with arguments") { $0.register((any Service).self) { (_, _: Int) in Plain() } },
     Use("register using") { $0.register((any Service).self, using: Plain.init(_:)) },
     Use("provide") { $0.provide(Plain(), as: (any Service).self) { _ in Issue.record("it was not registered") } },
-    Use("setUp") { $0.setUp { _ in Issue.record("it does not run") } },
     Use("install") { $0.install(Module()) },
     Use("inject") { $0.rules(for: Target.self).inject(\.service) },
     Use("withScope") { context in

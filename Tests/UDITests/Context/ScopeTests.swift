@@ -661,7 +661,7 @@ private protocol Domestic: AnyObject {}
     #expect(outside.allSatisfy { $0.take() == ["outside"] } && inside.take() == ["inside"])
     let new = Plain("new")
     family.scope.bind(new, as: (any Service).self)
-    family.inside.setUp { $0.bind(new, as: (any Other).self) }
+    family.inside.bind(new, as: (any Other).self)
     family.scope.register((any Service).self) { Plain("made") }
     try family.root.addChild(family.scope)
     await settle(all)
@@ -685,19 +685,6 @@ private protocol Domestic: AnyObject {}
     #expect(outside.take().isEmpty)
     #expect(inside.take() == ["inside"], "another one")
     for follower in [outside, inside] { await follower.end() }
-  }
-
-  /// A set-up block in a scope runs before lookups from inside, but not before lookups from outside.
-  @Test func setUpsOfAScopeAreNotRunFromOutside() throws {
-    let family = try Family()
-    let runs = Tally()
-    family.scope.setUp { _ in runs.add() }
-    _ = family.root.link((any Other).self)
-    _ = family.root.linkAll((any Other).self)
-    _ = family.below.link((any Other).self)
-    #expect(runs.count == 0)
-    _ = family.inside.link((any Other).self)
-    #expect(runs.count == 1)
   }
 
   // MARK: For the time of an operation

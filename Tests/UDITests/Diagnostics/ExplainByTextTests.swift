@@ -75,11 +75,4 @@ private struct Twin: Hashable, Sendable, CustomStringConvertible {
       context.explain(typeNamed: typeName, named: nil, search: nil)?.summary
         == explanation.summary)
   }
-
-  @Test func runsNoSetUp() {
-    let context = UDIContext(tag: "context")
-    context.setUp { $0.register((any Service).self) { Plain() } }
-    #expect(context.explain(typeNamed: typeName, named: nil, search: nil) == nil)
-    #expect(context.snapshot().contexts[0].isSetUpPending)
-  }
 }

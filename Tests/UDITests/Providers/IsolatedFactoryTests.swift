@@ -210,26 +210,6 @@ private final class Mortal {
     }
     #expect(errorOutput(other).contains("belong to two actors"))
   }
-
-  @Test func aBlockOfAnotherActorThanTheMainActorIsRefused() async {
-    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      UDIContext(tag: "x").setUp { @Vault _ in }
-    }
-    let output = errorOutput(result)
-    #expect(output.contains("the block given to `setUp` belongs to the actor"))
-  }
-
-  /// Synchronous lookups elsewhere skip the block.
-  @Test func obtainRunsASetUpBlockOfTheMainActor() async throws {
-    let child = try context.makeChild(tag: "child")
-    child.setUp { @MainActor context in context.provide(5) }
-    let context = context
-    await Task.detached {
-      #expect(context.link(Int.self) == nil)
-      #expect((try? await context.obtain(Int.self)) == 5)
-    }.value
-    await #expect(throws: UDILinkError.self) { try await context.obtain(String.self) }
-  }
 }
 
 private func errorOutput(_ result: ExitTest.Result?) -> String {

@@ -127,30 +127,6 @@ import UDI
     #expect(root.link((any Service).self) != nil)
   }
 
-  @Test func setUpsBelowAreNotRunByAFactorysLookup() {
-    let runs = Tally()
-    child.setUp { _ in runs.add() }
-    root.register((any Service).self) { context in
-      #expect(context.link((any Other).self) == nil)
-      #expect(runs.count == 0)
-      return Plain("made")
-    }
-    #expect(root.link((any Service).self, search: .local) != nil)
-    #expect(root.link((any Other).self) === below && runs.count == 1, "the factory has ended")
-  }
-
-  /// Whatever search the context has.
-  @Test(arguments: UDISearch.allCases)
-  func setUpsAboveAreRunByAFactorysLookup(_ search: UDISearch) throws {
-    let middle = try root.makeChild(tag: "middle", search: search)
-    middle.register((any Service).self) { context in
-      #expect(context.link((any Loose).self)?.label == "set up")
-      return Plain("made")
-    }
-    root.setUp { $0.provide(Plain("set up"), as: (any Loose).self) }
-    #expect(middle.link((any Service).self, search: .local) != nil)
-  }
-
   /// A lookup withdraws the dead binding that it meets above, although something is alive further down.
   @Test(.unlessItHangs) func whatIsDeadAboveIsWithdrawn() throws {
     let root = root

@@ -99,39 +99,6 @@ import TreeModel
     #expect(context.defaultLifetime == .graph)
   }
 
-  /// A set-up block that a lookup in a module runs is not part of the module.
-  @Test func theDefaultLifetimeOfASetUpBlockStays() {
-    let context = UDIContext(tag: "context") { context in context.defaultLifetime = .context }
-    context.install(
-      Setting { context in
-        _ = context.link((any Beta).self)
-        #expect(context.defaultLifetime == .unique)
-      })
-    #expect(context.defaultLifetime == .context)
-  }
-
-  @Test func theDefaultLifetimeOfAModuleIsNotThatOfASetUpBlock() {
-    let context = UDIContext(tag: "context") { context in
-      Named(name: "block").register(in: context)
-      context.install(
-        Setting { context in
-          #expect(context.defaultLifetime == .unique)
-          context.defaultLifetime = .weak
-          Named(name: "block's module").register(in: context)
-        })
-      Named(name: "block again").register(in: context)
-    }
-    context.install(
-      Setting { context in
-        context.defaultLifetime = .context
-        _ = context.link((any Beta).self)
-        Named(name: "module").register(in: context)
-      })
-    let lifetimes = ["block", "block's module", "block again", "module"].map { lifetime($0, in: context) }
-    #expect(lifetimes == [.unique, .weak, .unique, .context])
-    #expect(context.defaultLifetime == .unique)
-  }
-
   // MARK: The same module twice
 
   /// No stored properties, so all instances are the same module.

@@ -34,24 +34,6 @@ import Testing
     #expect(made.all.count == 6)
   }
 
-  @Test func contextsThatASetUpBlockMakes() async throws {
-    context.setUp { context in
-      (try? context.makeChild(tag: "child"))?.setUp { child in
-        child.register((any Service).self, lifetime: .context) {
-          await Task.yield(); return Plain()
-        }
-        (try? child.makeChild(tag: "below"))?.setUp { below in
-          below.register((any Other).self, lifetime: .context) {
-            await Task.yield(); return Plain()
-          }
-        }
-      }
-    }
-    try await context.warmUp()
-    #expect(context.child(tag: "child")?.link((any Service).self, search: .local) != nil)
-    #expect(context.find("below")?.link((any Other).self, search: .local) != nil)
-  }
-
   /// What is made at the same time, and on which level it is.
   final class Level: Sendable {}
 
@@ -200,17 +182,14 @@ import Testing
 
   final class OnMain {}
 
-  @Test func onTheMainActorAndInSetUpBlocks() async throws {
+  @Test func onTheMainActor() async throws {
     await MainActor.run {
       context.register(OnMain.self, lifetime: .context) {
         MainActor.assertIsolated()
         return OnMain()
       }
-      context.setUp { context in
-        MainActor.assertIsolated()
-        context.register((any Service).self, lifetime: .context) {
-          await Task.yield(); return Plain()
-        }
+      context.register((any Service).self, lifetime: .context) {
+        await Task.yield(); return Plain()
       }
     }
     try await context.warmUp()

@@ -175,9 +175,9 @@ import UDI
     await expect("second", "a reset")
     root.unregister((any Service).self)
     await expect(nil, "no provider any more")
-    let plain = Plain("set up")
-    root.setUp { $0.bind(plain, as: (any Service).self) }
-    await expect("set up", "a set-up block")
+    let plain = Plain("plain")
+    root.bind(plain, as: (any Service).self)
+    await expect("plain", "bound by hand again")
     root.unbind((any Service).self)
     await expect(nil, "unbound by hand")
     let branch = UDIContext(tag: "branch")
@@ -284,21 +284,6 @@ import UDI
     }
   }
 
-  @Test("What a set-up block registers in a look is asked once")
-  func providerOfSetUp() async {
-    let makings = makings
-    root.setUp { context in
-      context.register((any Service).self) {
-        makings.add()
-        return Plain("made")
-      }
-    }
-    let consumer = Follower(root.updates(of: (any Service).self))
-    await settle()
-    #expect(consumer.seen == ["made"] && makings.count == 1)
-    await consumer.end()
-  }
-
   @Test("Where there was nothing at all, a provider that another consumer's look brings is asked")
   func providerByLook() async {
     let consumer = Follower(root.updates(of: (any Other).self))
@@ -312,28 +297,6 @@ import UDI
     #expect(consumer.seen == [nil, "of a look"])
     for consumer in others { #expect(consumer.seen == ["made"]) }
     for consumer in others + [consumer] { await consumer.end() }
-  }
-
-  @Test("What a set-up block does in a look is done once and for all, and so no feedback")
-  func setUpInLook() async {
-    root.register((any Service).self) { Plain("made") }
-    let held = Locked<[Member]>([])
-    let child = UDIContext(
-      tag: "child",
-      setUp: { context in
-        let member = Member("set up") { $0.bind($0, as: (any Service).self) }.attached(to: context)
-        held.withLock { $0 = [member] }
-      })
-    let consumers = [
-      Follower(root.updates(of: (any Service).self)),
-      Follower(child.updates(of: (any Service).self, search: .ancestors)),
-    ]
-    await settle(child)
-    held.withLock { $0 = [] }
-    await settle(child)
-    #expect(consumers[0].seen == ["made"])
-    #expect(consumers[1].seen == ["set up", nil])
-    for consumer in consumers { await consumer.end() }
   }
 
   @Test("What a kept instance binds is no feedback, whoever had it made: its death is told", arguments: [true, false])

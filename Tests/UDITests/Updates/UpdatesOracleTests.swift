@@ -131,8 +131,8 @@ import UDI
     case 12:
       let member = Member(newLabel("by hand"))
       held.append(member)
-      context.setUp { $0.bind(member, as: (any Service).self) }
-      return "set up \(context)"
+      context.bind(member, as: (any Service).self)
+      return "bound in \(context)"
     default:
       for post in posts { post.follower.letGo() }
       return "consumers let go"

@@ -203,17 +203,6 @@ struct UpdatesTests {
     for consumer in consumers { await consumer.value }
   }
 
-  @Test("Set-up blocks are waited for: of a context that is added, and of one that is there")
-  func setUpBlocks() async throws {
-    let (first, second) = (Plain(), Plain())
-    var updates = root.updates(of: (any Service).self).makeAsyncIterator()
-    #expect(try await #require(updates.next()) == nil)
-    try root.addChild(UDIContext(tag: "child", setUp: { $0.bind(first, as: (any Service).self) }))
-    #expect(try await #require(updates.next()) === first)
-    root.setUp { $0.bind(second, as: (any Service).self) }
-    #expect(try await #require(updates.next()) === second)
-  }
-
   @Test("A provider that is registered where something dead is bound is told of")
   func providerOverDeadBinding() async throws {
     do { root.bind(Plain(), as: (any Service).self) }
@@ -270,40 +259,6 @@ struct UpdatesTests {
 
 private protocol Display: AnyObject {}
 @MainActor private final class Screen: @MainActor Display {
-  /// What is found moves behind a context whose set-up block has not run, so that block now comes first.
-  @MainActor @Test func aMoveThatPutsASetUpInFront() async throws {
-    let root = UDIContext(tag: "root")
-    let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
-    let (found, later) = (Plain("found"), Plain("later"))
-    first.bind(found, as: (any Service).self)
-    second.setUp { $0.bind(later, as: (any Service).self) }
-    let follower = Follower(root.updates(of: (any Service).self))
-    await settle([root])
-    #expect(follower.take() == ["found"])
-    try root.addChild(first)
-    await settle([root])
-    #expect(follower.take() == ["later"])
-    await follower.end()
-  }
-
-  /// The same if it stays before its siblings, but moves down.
-  @MainActor @Test func aMoveThatPutsASetUpNearer() async throws {
-    let root = UDIContext(tag: "root")
-    let (first, second) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "second"))
-    let below = try first.makeChild(tag: "below")
-    let (found, later) = (Plain("found"), Plain("later"))
-    let mover = try root.makeChild(tag: "mover")
-    mover.bind(found, as: (any Service).self)
-    try second.makeChild(tag: "waits").setUp { $0.bind(later, as: (any Service).self) }
-    let follower = Follower(root.updates(of: (any Service).self))
-    await settle([root])
-    #expect(follower.take() == ["found"])
-    try below.addChild(mover)
-    await settle([root])
-    #expect(follower.take() == ["later"])
-    await follower.end()
-  }
-
   /// Changes above are no news to a consumer that finds something nearer. Otherwise a provider would make another
   /// instance.
   @MainActor @Test func whatIsAboveSomethingNearerIsNoNews() async throws {
@@ -320,7 +275,6 @@ private protocol Display: AnyObject {}
     #expect(makings.count == 1 && follower.take() == ["made"])
     let above = Plain("above")
     root.bind(above, as: (any Service).self)
-    root.setUp { _ in }
     try top.addChild(root)
     root.removeFromParent()
     root.unbind((any Service).self)

@@ -10,7 +10,7 @@
 ///   contexts that end with it. Finally, it guards the records of which thread makes which instance, and which threads
 ///   wait for it.
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
-///   its search, and which set-up blocks are pending.
+///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
 /// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and which tasks wait for
 ///   the next one.

@@ -5,17 +5,15 @@ extension UDIContext {
     /// A child context, an instance that a provider keeps, or an object of the library that holds closures of the user.
     package let object: AnyObject
     fileprivate var provider: Provider?
-    fileprivate var isSetUp = false
 
     /// A description of what holds the object; nil for a child context. Do not read this while holding a lock.
     package var text: String? {
-      if isSetUp { return "set-up block" }
-      return provider.map { "provider of \($0.key), registered at \($0.site.fileID):\($0.site.line)" }
+      provider.map { "provider of \($0.key), registered at \($0.site.fileID):\($0.site.line)" }
     }
   }
 
-  /// The children of this context, its providers, the instances and closers that the providers keep, and its set-up
-  /// blocks. Do not read this while holding a lock.
+  /// The children of this context, its providers, and the instances and closers that the providers keep. Do not read
+  /// this while holding a lock.
   package var holdings: [Holding] {
     var holdings: [Holding] = change { node, _ in
       var holdings: [Holding] = []
@@ -25,7 +23,6 @@ extension UDIContext {
         holdings.append(Holding(object: provider, provider: provider))
         if let closer = provider.closer { holdings.append(Holding(object: closer, provider: provider)) }
       }
-      if let setUp = node.treeLocked.extras?.setUp { holdings.append(Holding(object: setUp, isSetUp: true)) }
       node.forEachChild { child in
         if let context = child.context { holdings.append(Holding(object: context)) }
       }

@@ -7,7 +7,6 @@ struct ContextSighting {
   let parent: Int?
   let isScope: Bool
   let search: UDISearch
-  let isSetUpPending: Bool
   /// The overrides, in the order in which they were made.
   let overrides: [Sighting]
   /// The bindings, in the order in which they were made.
@@ -26,7 +25,6 @@ struct ContextSighting {
     self.parent = parent
     isScope = node.treeLocked.isScope
     search = node.shared.search
-    isSetUpPending = node.shared.pendingSetUps.contains(.own)
     var (bindings, providers): ([Binding], [Provider]) = ([], [])
     node.treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
     node.treeLocked.providers.forEach { providers.append($0.provider) }

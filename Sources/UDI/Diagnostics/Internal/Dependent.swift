@@ -30,7 +30,7 @@ extension UDIContext {
 
   /// Marks this context, so that lookups that begin here are recorded.
   func recordLookups() {
-    if withNode({ node in node.lock.withLock { node.shared.pendingSetUps.contains(.recorded) } }) { return }
+    if withNode({ node in node.lock.withLock { node.shared.isRecorded } }) { return }
     change { node, _ in node.recordLookups() }
   }
 }
@@ -40,15 +40,15 @@ extension UDIContext {
 extension Node {
   /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
   func recordLookups() {
-    if shared.pendingSetUps.contains(.recorded) || treeLocked.state == .closed { return }
-    lock.withLock { _ = shared.pendingSetUps.insert(.recorded) }
+    if shared.isRecorded || treeLocked.state == .closed { return }
+    lock.withLock { shared.isRecorded = true }
   }
 
   /// Lets lookups that begin here take the fast path again, because recording was switched off.
   func stopRecordingLookups() {
-    guard shared.pendingSetUps.contains(.recorded) else { return }
+    guard shared.isRecorded else { return }
     // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
     // another thread may have relied on the mark, in `UDIContext.recordLookups`.
-    lock.withLock { if !UDIRecording.isOn { _ = shared.pendingSetUps.remove(.recorded) } }
+    lock.withLock { if !UDIRecording.isOn { shared.isRecorded = false } }
   }
 }

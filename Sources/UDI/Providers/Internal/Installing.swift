@@ -61,8 +61,6 @@ struct Installation {
   let standard: UDILifetime?
   /// The default lifetime that is now in force for the module.
   var lifetime: UDILifetime?
-  /// Whether this is a set-up block, for which the context's own default lifetime is in force.
-  let isSetUp: Bool
 }
 
 extension UDIContext {
@@ -148,7 +146,7 @@ extension Node {
   fileprivate func beginInstalling(_ thread: Resolution) {
     let extras = treeLocked.ensureExtras()
     let standard = extras.installation.map { extras.installations[$0].standard } ?? extras.defaultLifetime
-    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard, isSetUp: false))
+    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
   }
 
   /// Removes the record that `beginInstalling` has added.

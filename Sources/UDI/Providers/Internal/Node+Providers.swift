@@ -2,11 +2,8 @@
 extension Node {
   /// Registers a provider. If another one is registered under the same key, removes it, and drops the instances that it
   /// keeps.
-  ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  func register(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
+  func register(_ provider: Provider, _ garbage: inout Garbage) {
     provider.enter(self)
-    provider.isFromSetUp = isSetUpByThisThread
     if treeLocked.bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
@@ -37,30 +34,35 @@ extension Node {
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
       BindingAudit.note(entry.owned, entry, self, &garbage)
     }
-    guard let old else { return [] }
-    return retire(old, &garbage)
+    if let old { retire(old, &garbage) }
   }
 
   /// Removes a provider, and drops the instances that it keeps.
-  ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  func unregister(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
-    guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return [] }
+  func unregister(_ provider: Provider, _ garbage: inout Garbage) {
+    guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return }
     treeLocked.providers.remove(provider.keyID)
     Tree.notifying(.of(provider)) { showProvided(provider.key) }
-    return retire(provider, &garbage)
+    retire(provider, &garbage)
   }
 
   /// Makes a provider and its aliases leave their context. The provider has already been removed from the table.
-  private func retire(_ provider: Provider, _ garbage: inout Garbage) -> [DroppedStorage] {
-    var storages = provider.leave(&garbage)
+  private func retire(_ provider: Provider, _ garbage: inout Garbage) {
+    provider.leave(&garbage)
     garbage.add(provider)
     if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
     for alias in provider.takeAliases() {
       garbage.add(alias)
-      storages += unregister(alias, &garbage)
+      unregister(alias, &garbage)
     }
-    return storages
+  }
+
+  /// Whether this context has a provider or a live binding under the given key.
+  func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
+    if provider(key.id) != nil { return true }
+    guard let binding = heldBinding(key), let object = binding.object else { return false }
+    Schedule.reached(.loadedToLook)
+    garbage.add(object, of: binding)
+    return true
   }
 
   /// The provider that is registered under the given key.
@@ -84,10 +86,7 @@ extension Node {
 
   /// Drops the instances that a context's providers keep, because the context is ending. The providers have already
   /// been taken out of the context.
-  ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) -> [DroppedStorage] {
-    var storages: [DroppedStorage] = []
+  func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) {
     providers.changeEach { element in
       // The references to the node are cleared first, so that `leave` does not correct slots that are about to
       // disappear.
@@ -97,10 +96,9 @@ extension Node {
       // garbage would make most contexts allocate memory for it, and the benchmark "the same by a scope: register 3,
       // make 3, link 2, end it" would take longer.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
-      storages += element.provider.leave(&garbage)
+      element.provider.leave(&garbage)
       for alias in element.provider.takeAliases() { garbage.add(alias) }
     }
-    return storages
   }
 
   /// Whether anything besides the context holds a provider, for example through a `UDIRegistration`.

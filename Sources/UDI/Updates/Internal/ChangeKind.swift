@@ -4,8 +4,8 @@
 /// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
-/// whatever reason, watchers are notified only of `.keptOnly`. Entries that set-up blocks add, or that are added while
-/// a context makes an instance that it keeps, are not marked, because they are added only once.
+/// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while a context makes an
+/// instance that it keeps are not marked, because they are added only once.
 enum ChangeKind {
   /// A lookup might give a different answer.
   case answer

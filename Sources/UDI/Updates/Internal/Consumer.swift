@@ -92,9 +92,7 @@ final class Consumer<Dependency> {
       lastLook.note(entry)
       return .some(found)
     case .object(let object): found = object as? Dependency
-    // A context never returns the last two answers: before it answers, it withdraws entries whose objects have been
-    // released, and runs set-up blocks.
-    case .written, .nothing, .dead, .setUpPending: break
+    case .written, .nothing, .undecided: break
     }
     context.withNode { lastLook.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
     return .some(found)

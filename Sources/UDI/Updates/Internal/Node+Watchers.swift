@@ -58,27 +58,6 @@ extension Node {
     for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher) }
   }
 
-  /// After a set-up block has been added here, notifies all watchers whose lookup reaches this node. Their keys do not
-  /// matter, because the block might bind anything.
-  func notifyWatchersOfSetUp() {
-    if unsafe Watcher.count == 0 { return }
-    Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for watcher in watchers.all { Tree.notify(watcher) }
-      for watcher in climbers.all where watcher.comes(to: self) { Tree.notify(watcher) }
-      notifyWatchersAboveOfSetUps()
-    }
-  }
-
-  /// After this node has got a new place or a set-up block, notifies the watchers whose lookup begins above this node
-  /// and reaches contexts with pending set-up blocks on its way down. One of these blocks might now run before the
-  /// lookup reaches its current answer.
-  func notifyWatchersAboveOfSetUps() {
-    if unsafe Watcher.count == 0 { return }
-    for node in ancestorsThatSeeThis where node.treeLocked.isWatched && node.shared.pendingSetUps.contains(.below) {
-      for watcher in node.watchers.all where watcher.direction.looks.below { Tree.notify(watcher) }
-    }
-  }
-
   /// Ends the watchers whose lookup begins here, and removes all watchers from this node, because the context has been
   /// released or is being closed.
   @inline(never)

@@ -16,8 +16,6 @@ class Entry: WeakEntry, @unchecked Sendable {
     case owned
     /// Like `owned`, but in a box (`ValueBox`), because the instance is not an object.
     case boxed
-    /// Set-up blocks that have to run. This is not a dependency, and no type's key leads to it.
-    case setUp
     /// A provider that has to make an instance.
     case provider
     /// Like `provider`, but the instance may exist already, made earlier during the same outermost link.
@@ -31,8 +29,6 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var kind: Kind
   /// The type and the reach that the dependency was registered with.
   final let registered: EntryForm
-  /// Whether a set-up block of the context registered the entry.
-  final var isFromSetUp = false
   /// Whether a look (a lookup for a watcher) added the entry to its context; see `ChangeKind`.
   final var comesFromLook = false
   /// The entry's number in the order of registration in its context.

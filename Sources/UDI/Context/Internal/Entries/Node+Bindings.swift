@@ -9,10 +9,6 @@ extension Node {
     // therefore moved into a constant first.
     let binding = consume new
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
-    if isSetUpByThisThread {
-      guard leftBySetUp(binding, &garbage) == nil else { return garbage.add(binding) }
-      binding.isFromSetUp = true
-    }
     let reference = Unretained(binding)
     let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     // The dictionary takes over the reference to the binding, so that the reference count need not change.

@@ -49,8 +49,6 @@ final class FoundDependencies {
       return .object(object, entry.form, isExact: entry.registered.fits(lookup))
     case .boxed, .provider, .graphProvider:
       return .provided(entry)
-    case .setUp:
-      return nil
     }
   }
 

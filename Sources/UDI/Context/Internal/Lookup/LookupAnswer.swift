@@ -11,10 +11,7 @@ enum LookupAnswer {
   /// The entry has been found. The caller asks it for the instance, with no lock held: the entry makes the instance,
   /// takes it out of its box, or refuses it to this lookup.
   case provided(Entry)
-  /// The entry that was found is dead, or might belong to a different key. The caller repeats the lookup, with no lock
-  /// held.
-  case dead
-  /// A set-up block might have to run first, or the lookup has to be recorded. The caller sees to this and repeats the
-  /// lookup.
-  case setUpPending
+  /// The attempt could not decide: the entry is dead, or might belong to a different key, or the lookup has to be
+  /// recorded. The caller repeats the lookup under the tree lock.
+  case undecided
 }

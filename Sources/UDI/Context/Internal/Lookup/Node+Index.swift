@@ -31,7 +31,6 @@ extension Node {
       slot.element.state = Slot.State(best: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if key <= SetUp.Keys.lastID { updatePendingSetUps() }
     if treeLocked.isWatched { notifyWatchers(of: key) }
     if parentThatSeesThis != nil { propagate(key, change) }
   }
@@ -90,7 +89,6 @@ extension Node {
       slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if key <= SetUp.Keys.lastID { updatePendingSetUps() }
     if treeLocked.isWatched, !change.before.hasSameBest(as: change.after) { notifyWatchers(ofChangeBelowTo: key) }
     return change
   }
@@ -117,17 +115,7 @@ extension Node {
   ///   - new: This node's new sequence number in the parent; nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
     if treeLocked.isScope { return }
-    // Each key is announced by itself, and a lookup could come in between. It must not find anything in this branch
-    // without seeing that set-up blocks have to run first. Their keys therefore arrive first and leave last.
-    let hasSetUps = shared.pendingSetUps.hasBlocks
-    if hasSetUps, new != nil { announceKeys(to: parent, from: old, to: new, areSetUps: true) }
-    announceKeys(to: parent, from: old, to: new, areSetUps: false)
-    if hasSetUps, new == nil { announceKeys(to: parent, from: old, to: new, areSetUps: true) }
-  }
-
-  private func announceKeys(to parent: Node, from old: UInt64?, to new: UInt64?, areSetUps: Bool) {
     shared.slots.forEach { slot in
-      guard (slot.key <= SetUp.Keys.lastID) == areSetUps else { return }
       let state = slot.state
       // The entry is read only if there are watchers, because usually it is not in the processor's cache.
       let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer

@@ -19,7 +19,7 @@ extension Node {
     let identity = token.identity.object
     let form = LookupForm(token, reach)
     let key = KeyIdentity.of(identity, name)
-    return afterPendingSetUps(context, search, for: nil) { garbage in
+    return Tree.change { garbage in
       let search = direction(of: search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
@@ -69,7 +69,7 @@ extension Node {
   ///
   /// - Parameter context: This node's context.
   func registrations(of type: TypeIdentity, _ search: UDISearch?, from context: UDIContext) -> [Entry] {
-    afterPendingSetUps(context, search, for: nil) { garbage in
+    Tree.change { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []
       for reference in bindings(keyIDs(of: type, search), search) {

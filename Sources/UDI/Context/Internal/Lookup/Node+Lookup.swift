@@ -1,5 +1,5 @@
-/// Lookups of one dependency. All of them begin with `Node.answer` or `Node.attempt`, except lookups that pass
-/// arguments to a factory, which find the entry with `nearestEntry`. Lookups of all dependencies of a type are in
+/// The two steps that find one dependency: `attempt`, under the locks of the nodes, and `locate`, under the tree lock.
+/// `UDIContext.complete` says when each of them comes. Lookups of all dependencies of a type are in
 /// `Node+LinkAll.swift`.
 
 extension Node {
@@ -18,8 +18,8 @@ extension Node {
   /// enough, which makes the benchmarks "link by name" and "link by a key" faster: the latter takes 427 instructions
   /// instead of 915.
   ///
-  /// - Returns: The answer. It is `dead` for a dead entry, and also if names have to be compared with the user's `==`.
-  ///   The caller compares them with no lock held.
+  /// - Returns: The answer; `undecided` also if names have to be compared with the user's `==`. The caller compares
+  ///   them with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
@@ -27,7 +27,7 @@ extension Node {
     let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
     // If names have collided, this name's id might differ from its hash. Collisions are checked for after the lookup,
     // which has taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
-    if case .nothing = answer, NamedKey.haveCollided { return .dead }
+    if case .nothing = answer, NamedKey.haveCollided { return .undecided }
     return answer
   }
 
@@ -36,18 +36,15 @@ extension Node {
   ///
   /// This method climbs by itself instead of calling `visit`, which needs the tree lock. It need not go down, because a
   /// node's slot also answers for all nodes below.
-  ///
-  /// - Returns: The answer. It is `dead` for a dead entry, and also if the entry that was found might belong to a
-  ///   different key with the same id.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, passing passed: PendingSetUps = [],
+    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard shared.pendingSetUps.isSubset(of: passed) else {
+    guard !shared.isRecorded else {
       lock.unlock()
-      return .setUpPending
+      return .undecided
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
     guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
@@ -69,10 +66,6 @@ extension Node {
       while let parent = node.shared.parent {
         node.climb(to: parent)
         node = parent
-        if node.shared.pendingSetUps.contains(.own) {
-          node.lock.unlock()
-          return .setUpPending
-        }
         if let slot = node.shared.slots.find(key.id), slot.element.state.depth == 0 {
           let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
           node.lock.unlock()
@@ -93,35 +86,42 @@ extension Node {
     lock.unlock()
   }
 
-  /// Performs a lookup for `UDIContext.locate`. Withdraws the entry if it is dead, and records its use. Called under the
-  /// tree lock.
+  /// Performs a lookup that `attempt` could not decide. Withdraws the dead entries that it finds, and records the use
+  /// of the one that it answers with. Called under the tree lock.
+  ///
+  /// - Parameters:
+  ///   - mustMake: Whether an instance that a provider keeps is no answer, so that its provider is the answer.
+  ///   - isFresh: Whether a binding is no answer either, so that the provider behind it is the answer.
+  ///   - dependent: Whose use is recorded; nil to record nothing.
   func locate(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, mustMake: Bool, isFresh: Bool, for dependent: Dependent?,
     into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
     if !UDIRecording.isOn { stopRecordingLookups() }
-    guard let entry = nearestEntry(key, direction(of: search)) else { return .nothing }
-    let answer = entry.read { entry in
-      mustMake
-        ? unsafe entry.answerToMake(form, behindBindings: isFresh, into: memory, &garbage)
-        : unsafe entry.answer(form, into: memory)
+    while let entry = nearestEntry(key, direction(of: search)) {
+      let answer = entry.read { entry in
+        mustMake
+          ? unsafe entry.answerToMake(form, behindBindings: isFresh, into: memory, &garbage)
+          : unsafe entry.answer(form, into: memory)
+      }
+      if case .undecided = answer {
+        entry.read { $0.withdraw(&garbage) }
+        continue
+      }
+      if let dependent { UDIRecording.noteUse(of: entry.object, by: dependent, &garbage) }
+      return answer
     }
-    if case .dead = answer {
-      entry.read { $0.withdraw(&garbage) }
-    } else if let dependent {
-      UDIRecording.noteUse(of: entry.object, by: dependent, &garbage)
-    }
-    return answer
+    return .nothing
   }
 }
 
 extension Entry {
-  /// Answers with the dependency as the requested type; `dead` if the entry might belong to a different key.
+  /// Answers with the dependency as the requested type; `undecided` if the entry might belong to a different key.
   @inline(__always)
   fileprivate func answer(
     _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    key.isSurelyKey(of: self) ? unsafe answer(form, into: memory) : .dead
+    key.isSurelyKey(of: self) ? unsafe answer(form, into: memory) : .undecided
   }
 
   /// Answers with the dependency as the requested type.
@@ -129,13 +129,13 @@ extension Entry {
   func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(lookup, into: memory) }
     guard registered.fits(lookup) else { return answerToBeCast(lookup.reach) }
-    guard let object else { return .dead }
+    guard let object else { return .undecided }
     unsafe form.write(object, to: memory)
     return .written
   }
 
-  /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind bindings,
-  /// with the provider that a live binding hides. Called under the tree lock.
+  /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind
+  /// bindings, with the provider that a live binding hides. Called under the tree lock.
   fileprivate func answerToMake(
     _ form: LookupForm, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
@@ -143,7 +143,7 @@ extension Entry {
     case .observed, .owned, .boxed:
       return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: form.reach):
-      guard let object else { return .dead }
+      guard let object else { return .undecided }
       Schedule.reached(.loadedToLook)
       garbage.add(object, of: self)
       return node?.provider(keyID).map { .provided($0) } ?? .nothing
@@ -157,7 +157,7 @@ extension Entry {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }
-    return object.map { .object($0) } ?? .dead
+    return object.map { .object($0) } ?? .undecided
   }
 
   @inline(__always)

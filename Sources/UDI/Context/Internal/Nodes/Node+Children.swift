@@ -59,11 +59,6 @@ extension Node {
       fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
     defer {
-      if child.shared.pendingSetUps.hasBlocks {
-        child.notifyWatchersOfSetUp()
-      } else {
-        child.notifyWatchersAboveOfSetUps()
-      }
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     }
     if old == self {
@@ -111,8 +106,7 @@ extension Node {
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
     // larger tables are of a different kind.
-    var keys = child.shared.slots.count
-    if child.shared.pendingSetUps.hasBlocks { keys -= child.setUpSlotCount }
+    let keys = child.shared.slots.count
     treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.treeLocked.heldContext.take() {
       child.rememberWithoutParent(context)

@@ -8,7 +8,6 @@ extension Node {
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
-    var storages: [DroppedStorage] = []
     var isOutermost = false
     Tree.change { garbage in
       takeContent(&bindings, &providers, &garbage)
@@ -21,11 +20,10 @@ extension Node {
       }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      if !providers.isEmpty { storages = drop(&providers, &garbage) }
+      if !providers.isEmpty { drop(&providers, &garbage) }
     }
     bindings.releaseEntries()
     _ = consume providers
-    for storage in storages { storage.reset() }
     guard isOutermost else { return }
     while let next = Self.nextPending(currentThread()) { _ = consume next }
   }
@@ -38,7 +36,6 @@ extension Node {
   func end(where condition: (Node) -> Bool) -> Bool {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
-    var storages: [DroppedStorage] = []
     var children: [UDIContext] = []
     let hasEnded = Tree.change { garbage in
       guard condition(self) else { return false }
@@ -53,14 +50,13 @@ extension Node {
       sendClosed(to: above)
       lock.withLock {
         shared.slots = CompactTable()
-        shared.pendingSetUps = []
+        shared.isRecorded = false
       }
-      if !providers.isEmpty { storages = drop(&providers, &garbage) }
+      if !providers.isEmpty { drop(&providers, &garbage) }
       return true
     }
     bindings.releaseEntries()
     _ = consume providers
-    for storage in storages { storage.reset() }
     withExtendedLifetime(children) {}
     return hasEnded
   }
@@ -85,11 +81,6 @@ extension Node {
   /// Clears the references to this node that its extras have, withdraws the bindings in other contexts that end with
   /// this one, and ends the overrides.
   private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
-    if let setUp = extras.setUp {
-      setUp.node = nil
-      garbage.add(setUp)
-    }
-    extras.setUp = nil
     if treeLocked.isWatched { endWatching() }
     if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
     if hasOverrides { endOverrides(in: extras, &garbage) }

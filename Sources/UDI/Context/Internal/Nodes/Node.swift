@@ -34,8 +34,8 @@ struct Node: Hashable, @unchecked Sendable {
     var slots = CompactTable<Slot>()
     /// The direction of lookups that do not name one.
     var search: UDISearch
-    /// Which set-up blocks have to run before a lookup from here.
-    var pendingSetUps: PendingSetUps = []
+    /// Whether lookups that begin here are recorded, and therefore do not take the fast path.
+    var isRecorded = false
 
     fileprivate init(search: UDISearch) { self.search = search }
   }

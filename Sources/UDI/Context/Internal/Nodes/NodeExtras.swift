@@ -2,13 +2,10 @@
 /// Guarded by the tree lock.
 final class NodeExtras {
   private var ownDefaultLifetime: UDILifetime?
-  /// The modules that are being installed, and the set-up blocks that run then. The last one of each thread is the
-  /// innermost.
+  /// The modules that are being installed. The last one of each thread is the innermost.
   var installations: [Installation] = []
   /// The modules that are installed.
   var modules: [InstalledModule] = []
-  /// The set-up blocks of the context that have not finished; nil if there are none.
-  var setUp: SetUp?
   /// The run of `close()` that ends this context, until that run has ended.
   var closing: Closing?
   /// The last of the closed contexts whose lookups go on upwards here. The others follow as `previousSibling`.
@@ -32,8 +29,7 @@ final class NodeExtras {
   var overrides: [Substitute] = []
 
   /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
-  /// module has a separate default here, which ends with the installation. A set-up block that a lookup by the module
-  /// runs is not part of the module, and has the context's default.
+  /// module has a separate default here, which ends with the installation.
   var defaultLifetime: UDILifetime? {
     get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
     set {
@@ -41,27 +37,10 @@ final class NodeExtras {
     }
   }
 
-  /// The index, in `installations`, of the module that this thread is installing; nil if there is none, or if the
-  /// thread is running a set-up block meanwhile.
-  var installation: Int? { innermost.flatMap { installations[$0].isSetUp ? nil : $0 } }
-
   /// The index, in `installations`, of what this thread began last.
-  private var innermost: Int? {
+  var installation: Int? {
     if installations.isEmpty { return nil }
     let thread = PerThread.resolution.object
     return installations.lastIndex { $0.thread === thread }
-  }
-
-  /// Records that this thread begins to run a set-up block. If the thread is not installing a module, there is nothing
-  /// to record.
-  func beginSetUp() {
-    if installation == nil { return }
-    installations.append(
-      Installation(thread: PerThread.resolution.object, standard: nil, lifetime: nil, isSetUp: true))
-  }
-
-  /// Removes the record that `beginSetUp` might have added.
-  func endSetUp() {
-    if let innermost, installations[innermost].isSetUp { installations.remove(at: innermost) }
   }
 }

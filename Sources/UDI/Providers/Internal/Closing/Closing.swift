@@ -10,7 +10,7 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// Shared creations that were under way in the contexts when the run began, including set-up blocks.
+  /// Shared creations that were under way in the contexts when the run began.
   var creations: [SharedCreation] = []
   /// Asynchronous creations that were under way for the contexts, each with the number of this run among its waiters
   /// and with the path of its context.
@@ -160,11 +160,10 @@ extension Closing {
         if let index = closer.unclosed.lastIndex(where: { $0 === unclosed }) {
           garbage.add(closer.unclosed.remove(at: index))
         }
-        // No user's storage has to be reset, because none keeps anything that has to be closed.
         if let cache {
-          _ = cache.dropKept(&garbage)
+          cache.dropKept(&garbage)
         } else if !provider.hasCaches {
-          _ = node.unregister(provider, &garbage)
+          node.unregister(provider, &garbage)
         }
       }
     }

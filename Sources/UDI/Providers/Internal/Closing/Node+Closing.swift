@@ -5,7 +5,7 @@ extension Node {
   fileprivate var closesAtOnce: Bool {
     if treeLocked.hasClosers || hasChildren || treeLocked.state.isEnding { return false }
     if let extras = treeLocked.extras {
-      if extras.setUp?.running != nil || extras.droppedCreations?.shared.isEmpty == false { return false }
+      if extras.droppedCreations?.shared.isEmpty == false { return false }
     }
     var isAtRest = true
     treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
@@ -20,10 +20,6 @@ extension Node {
     treeLocked.ensureExtras().closing = closing
     // A closer may wait for a task that follows something here.
     if treeLocked.isWatched { endWatching() }
-    if let setUp = treeLocked.extras?.setUp {
-      if let running = setUp.running { closing.creations.append(running) }
-      discardBlocks(of: setUp, &garbage)
-    }
     var providers: [Provider] = []
     treeLocked.providers.forEach { providers.append($0.provider) }
     for provider in providers {

@@ -80,8 +80,7 @@ extension Provider {
     else {
       return
     }
-    // Without caches, there are no storages to reset.
-    _ = node.unregister(self, &garbage)
+    node.unregister(self, &garbage)
   }
 }
 

@@ -66,8 +66,8 @@ final class CustomStorage: @unchecked Sendable {
   }
 }
 
-/// A storage that has to be reset as soon as the tree lock has been released.
-struct DroppedStorage {
+/// A user's storage that is reset as soon as the tree lock has been released, because this is garbage.
+final class DroppedStorage {
   private let custom: CustomStorage
   private let creation: SharedCreation
 
@@ -77,8 +77,8 @@ struct DroppedStorage {
     creation = custom.beginReset()
   }
 
-  /// Resets the storage. Do not call this under a lock, because it runs user code.
-  func reset() {
+  /// Resets the storage, which runs user code. Garbage is released while no lock is held.
+  deinit {
     custom.storage.reset()
     Tree.change { garbage in custom.endReset(creation, &garbage) }
   }

@@ -112,10 +112,8 @@ extension InstanceKeeper {
   }
 
   /// Drops the instance that is kept or is being made. Threads that already wait still get it, but later requests get a
-  /// newer one. Call this under the tree lock.
-  ///
-  /// - Returns: The user's storage, if it has to be reset. The caller does this after releasing the lock.
-  func dropKept(_ garbage: inout Garbage) -> DroppedStorage? {
+  /// newer one. A user's storage is reset when the lock has been released. Call this under the tree lock.
+  func dropKept(_ garbage: inout Garbage) {
     if let creation {
       provider.node?.droppedCreations.add(creation)
       garbage.add(creation)
@@ -127,7 +125,7 @@ extension InstanceKeeper {
     }
     asyncCreation = nil
     forgetKept(&garbage)
-    return custom.map(DroppedStorage.init)
+    if let custom { garbage.add(DroppedStorage(custom)) }
   }
 }
 

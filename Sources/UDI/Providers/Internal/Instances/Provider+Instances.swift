@@ -49,16 +49,14 @@ extension Provider {
   }
 
   /// Drops all instances that are kept or are being made. Call this under the tree lock.
-  ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  final func dropInstances(_ garbage: inout Garbage) -> [DroppedStorage] {
-    _ = dropKept(&garbage)
-    guard hasCaches else { return [] }
+  final func dropInstances(_ garbage: inout Garbage) {
+    dropKept(&garbage)
+    guard hasCaches else { return }
     let all = Array(caches.all)
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
     // has been reset, it makes other threads wait.
     if sharing != .custom { caches.discardAll(&garbage) }
-    return all.compactMap { $0.dropKept(&garbage) }
+    for cache in all { cache.dropKept(&garbage) }
   }
 
   /// The user's storages. Call this under the tree lock.

@@ -74,7 +74,7 @@ struct Obtaining: Sendable {
       guard let unmade = missed.request,
         !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
       else {
-        // The provider or a set-up block might belong to a different actor.
+        // The provider might belong to a different actor.
         guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
           throw error
         }
@@ -163,15 +163,10 @@ struct Obtaining: Sendable {
     OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
   }
 
-  /// Returns the actor on which a lookup that has failed here might succeed: the factory's actor, or the main actor if
-  /// set-up blocks have to run there. Nil if there is no such actor.
+  /// Returns the actor on which a lookup that has failed here might succeed: the factory's actor. Nil if
+  /// there is no such actor.
   private func actorThatMayGive(after error: any Error) -> (any Actor)? {
-    switch error as? ProviderFailure {
-    case .isolatedElsewhere(let isolation): isolation.actor
-    case .nothing where !MainActorCheck.isOnMainActor && context.withNode({ $0.mustRunSetUps(search) }):
-      MainActor.shared
-    default: nil
-    }
+    if case ProviderFailure.isolatedElsewhere(let isolation) = error { isolation.actor } else { nil }
   }
 
   // MARK: - One attempt

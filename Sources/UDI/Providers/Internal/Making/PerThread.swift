@@ -20,7 +20,7 @@ enum PerThread {
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Makes the thread key. Everything that creates a provider or a set-up block calls this first.
+  /// Makes the thread key. Everything that creates a provider calls this first.
   @inline(__always)
   static func prepare() {
     // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
@@ -28,9 +28,9 @@ enum PerThread {
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider or a set-up block
-  /// exists: the thread key is made before the first of these. The caller must have found the provider or set-up block
-  /// while holding a lock, so that it certainly sees the thread key.
+  /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider exists:
+  /// the thread key is made before the first one. The caller must have found the provider while holding a lock, so that
+  /// it certainly sees the thread key.
   static var resolution: Unretained<Resolution> {
     @inline(__always)
     get {

@@ -103,6 +103,8 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   override final var metadata: (any Sendable)? { options?.metadata?.value }
+  /// Whether the provider replaces what its context has under the key.
+  final var replaces: Bool { options?.metadata?.replaces ?? true }
   /// Where the factory may run.
   final var isolation: Isolation { options?.isolation ?? .anywhere }
   /// The types of the factory's arguments, if it takes any.
@@ -275,23 +277,19 @@ extension Provider {
 
   /// Makes the provider leave its context, which no longer refers to it, and drops all instances that the provider
   /// keeps.
-  ///
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  final func leave(_ garbage: inout Garbage) -> [DroppedStorage] {
-    let storages = drop(isReset: false, &garbage)
+  final func leave(_ garbage: inout Garbage) {
+    drop(isReset: false, &garbage)
     node = nil
-    return storages
   }
 
   /// Drops all instances that the provider keeps. An instance that is being made now still goes to the threads that
   /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
-  /// - Returns: The users' storages that have to be reset. The caller does this after releasing the lock.
-  final func drop(isReset: Bool, _ garbage: inout Garbage) -> [DroppedStorage] {
+  final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     for alias in aliases { alias.forget(alias.shown, &garbage) }
-    return dropInstances(&garbage)
+    dropInstances(&garbage)
   }
 
   /// Makes the slots refer to an instance that the provider keeps, instead of to the provider.

@@ -73,11 +73,6 @@ final class Resolution {
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
-  #if DEBUG
-    /// Used by tests: how many steps lookups on this thread have taken in search of pending set-up blocks.
-    @exclusivity(unchecked) var setUpSteps = 0
-  #endif
-
   /// Whether this thread is performing a look (a lookup for a watcher). If so, entries that it adds to the tree are
   /// marked: see `ChangeKind`. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsLooking = false

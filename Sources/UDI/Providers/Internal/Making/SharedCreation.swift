@@ -1,8 +1,8 @@
 /// The creation of an instance that several threads may want: one thread runs the factory, and the others wait for the
 /// result.
 ///
-/// The same type also stands for a set-up block that is running, for a module that is being installed, and for a user's
-/// storage that is being reset or is storing an instance. Other threads wait for these in the same way, although no
+/// The same type also stands for a module that is being installed, and for a user's storage that is being reset or is
+/// storing an instance. Other threads wait for these in the same way, although no
 /// instance is being made.
 final class SharedCreation: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
