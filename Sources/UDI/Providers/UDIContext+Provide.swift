@@ -34,7 +34,9 @@ extension UDIContext {
     line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    provide(value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line))
+    provide(
+      value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line)
+    )
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
