@@ -70,7 +70,7 @@ final class Tool: UDIObject {
     link(\.local)  // refused
     link(&local)  // refused
     _ = linkInLine((any Local).self)  // refused
-    _ = linkInLine((any Local).self, fresh: true)  // refused
+    _ = link((any Local).self, fresh: true)  // refused
     _ = linkAll((any Local).self)  // refused
     _ = try? require((any Local).self)  // refused
     _ = try? require() as any Local  // refused
@@ -128,9 +128,9 @@ nonisolated func inferred(_ context: UDIContext, _ tool: Tool) {
   let _: any Clock = context.link(fresh: true) ?? SystemClock()  // refused
   let _: any Clock = context.link(fresh: true, with: 5) ?? SystemClock()  // refused
   let _: any Clock = tool.linkInLine() ?? SystemClock()  // refused
-  let _: any Clock = tool.linkInLine(with: 5) ?? SystemClock()  // refused
-  let _: any Clock = tool.linkInLine(fresh: true) ?? SystemClock()  // refused
-  let _: any Clock = tool.linkInLine(fresh: true, with: 5) ?? SystemClock()  // refused
+  let _: any Clock = tool.link(with: 5) ?? SystemClock()  // refused
+  let _: any Clock = tool.link(fresh: true) ?? SystemClock()  // refused
+  let _: any Clock = tool.link(fresh: true, with: 5) ?? SystemClock()  // refused
 }
 
 @MainActor func inferredOnMainActor(_ context: UDIContext, _ tool: Tool) {
@@ -139,21 +139,9 @@ nonisolated func inferred(_ context: UDIContext, _ tool: Tool) {
   let _: any Local = context.link(fresh: true) ?? Counter()  // refused
   let _: any Local = context.link(fresh: true, with: 5) ?? Counter()  // refused
   let _: any Local = tool.linkInLine() ?? Counter()  // refused
-  let _: any Local = tool.linkInLine(with: 5) ?? Counter()  // refused
-  let _: any Local = tool.linkInLine(fresh: true) ?? Counter()  // refused
-  let _: any Local = tool.linkInLine(fresh: true, with: 5) ?? Counter()  // refused
-}
-
-// MARK: On objects `link` keeps what it finds in a property
-
-nonisolated func linked(_ tool: Tool, _ key: UDIKey<any Clock>) {
-  _ = tool.link((any Clock).self)  // refused: renamed to 'linkInLine'
-  _ = tool.link((any Clock).self, named: "name", search: .local)  // refused: renamed to 'linkInLine'
-  _ = tool.link((any Clock).self, with: 5)  // refused: renamed to 'linkInLine'
-  _ = tool.link((any Clock).self, named: "name", with: 5, "text")  // refused: renamed to 'linkInLine'
-  _ = tool.link((any Clock).self, fresh: true)  // refused: renamed to 'linkInLine'
-  _ = tool.link((any Clock).self, fresh: true, with: 5)  // refused: renamed to 'linkInLine'
-  _ = tool.link(key)  // refused: renamed to 'linkInLine'
+  let _: any Local = tool.link(with: 5) ?? Counter()  // refused
+  let _: any Local = tool.link(fresh: true) ?? Counter()  // refused
+  let _: any Local = tool.link(fresh: true, with: 5) ?? Counter()  // refused
 }
 
 // MARK: Lookups without a type
@@ -168,7 +156,7 @@ nonisolated func withoutType(_ context: UDIContext) {
 final class Sleeper: UDIObject {
   let _attachedContext = UDIAttachment()
   func didAttachContext() {
-    let _: (any Clock)? = linkInLine()  // refused: name the type, as in `linkInLine(
+    let _: (any Clock)? = link()  // refused: name the type, as in `link(
   }
 }
 
@@ -263,12 +251,12 @@ final class Ledger: UDIObject {
   @Required var allowed: any Service
   @Required(named: "main", search: .local) var alsoAllowed: any Local
   func didAttachContext() {
-    _ = try? require((any Service)?.self)  // warned: or use `linkInLine`
-    _ = linkInLine((any Service)?.self)  // warned: without the question mark: `linkInLine` returns an optional anyway
+    _ = try? require((any Service)?.self)  // warned: or use `link`
+    _ = link((any Service)?.self)  // warned: without the question mark: `link` returns an optional anyway
   }
   @MainActor func more() {
-    _ = try? require((any Local)?.self, named: "main")  // warned: or use `linkInLine`
-    _ = linkInLine((any Local)?.self)  // warned: without the question mark: `linkInLine` returns an optional anyway
+    _ = try? require((any Local)?.self, named: "main")  // warned: or use `link`
+    _ = link((any Local)?.self)  // warned: without the question mark: `link` returns an optional anyway
   }
 }
 

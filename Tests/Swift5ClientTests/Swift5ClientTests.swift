@@ -99,7 +99,7 @@ func callWithoutIsolation(_ verb: String) {
   case "object link": _ = Dash().attached(to: context).linkInLine((any Player).self)
   case "object require": _ = try? Dash().attached(to: context).require((any Player).self)
   case "object require by key": _ = try? Dash().attached(to: context).require(UDIKey<any Player>(named: "front"))
-  case "object link with": _ = Dash().attached(to: context).linkInLine((any Player).self, with: 5)
+  case "object link with": _ = Dash().attached(to: context).link((any Player).self, with: 5)
   case "object linkAll": _ = Dash().attached(to: context).linkAll((any Player).self)
   case "object bind": Dash().attached(to: context).bind(radio, as: (any Player).self)
   case "bind": context.bind(radio, as: (any Player).self)

@@ -4,8 +4,7 @@
 /// time: `any P` and `any P & Sendable` have the same metatype, and so the same key. Therefore each verb has two
 /// overloads, and each passes on the reach that it stands for. An entry stores the reach that it was registered with. A
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`.
-@usableFromInline
-struct Reach: Equatable, Sendable {
+public struct Reach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
   // would take longer.
 
@@ -18,7 +17,7 @@ struct Reach: Equatable, Sendable {
 
   @inlinable
   @inline(__always)
-  static func == (left: Reach, right: Reach) -> Bool { left.mask == right.mask }
+  public static func == (left: Reach, right: Reach) -> Bool { left.mask == right.mask }
 
   /// The type is `Sendable`.
   @inlinable

@@ -77,22 +77,37 @@ extension UDIContext {
   public func child(tag: String) -> UDIContext? {
     change { node, _ in node.child(tagged: tag)?.context }
   }
+}
 
-  /// Returns the first context below this one that has the given tag, in breadth-first order.
+extension UDILinking {
+  /// Returns the first context below that has the given tag, in breadth-first order. Scopes count.
   ///
-  /// - Parameter tag: The tag to look for. This context itself is not considered.
-  /// - Returns: The context, or nil if no context below has this tag.
-  /// - Complexity: O(contexts below). Lookups of dependencies do not use this method.
-  public func descendant(tag: String) -> UDIContext? {
-    change { node, _ in
+  /// - Parameters:
+  ///   - tag: The tag to look for, at any depth below the context, or below the object's effective context.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The context, or nil if there is none.
+  /// - Complexity: O(contexts below).
+  public func descendant(tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
+    _origin.descendant(tag, "descendant", CallSite(fileID, line))
+  }
+
+  /// Does the same as ``UDILinking/descendant(tag:fileID:line:)``, under the name that the original library uses.
+  public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
+    _origin.descendant(tag, "find", CallSite(fileID, line))
+  }
+}
+
+extension UDIOrigin {
+  fileprivate func descendant(_ tag: String, _ verb: String, _ site: CallSite) -> UDIContext? {
+    let context =
+      switch start {
+      case .context(let context): context as UDIContext?
+      case .object(let attachment, let owner):
+        attachment.effectiveContext(verb, owner, describing: { "the context \"\(oneLine(tag))\"" }, at: site)
+      }
+    return context?.change { node, _ in
       BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context
     }
   }
-
-  /// Does the same as ``descendant(tag:)``, under the name that the original library uses.
-  ///
-  /// - Parameter tag: The tag to look for. This context itself is not considered.
-  /// - Returns: The context, or nil if no context below has this tag.
-  /// - Complexity: O(contexts below).
-  public func find(_ tag: String) -> UDIContext? { descendant(tag: tag) }
 }

@@ -120,19 +120,6 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, asker, into: memory)
   }
 
-  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  @inlinable
-  @inline(__always)
-  func present<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
-    }
-    return found
-  }
-
   @usableFromInline
   func findPresent(
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer

@@ -9,7 +9,8 @@ extension UDIContext {
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
-  /// ``descendant(tag:)``, ``children``, paths, ``snapshot()`` and explanations do look into scopes.
+  /// ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths, ``snapshot()`` and explanations do look into
+  /// scopes.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. No other child of this context may have it.

@@ -13,7 +13,7 @@
 /// a value is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
 /// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
-/// clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
+/// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency>: KeepingWrapper {
   @usableFromInline var kept: Dependency?

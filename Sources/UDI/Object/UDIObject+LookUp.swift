@@ -4,19 +4,6 @@
 /// `UDIContext+LookUp.swift` says why code that does not know the optional's type can write to it.
 extension UDIObject {
   @inlinable
-  @inline(__always)
-  func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
-  ) -> Dependency? {
-    reach.assertIsolation(type)
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe _attachedContext.find(type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
-    }
-    return found
-  }
-
-  @inlinable
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {
@@ -25,27 +12,6 @@ extension UDIObject {
     self[keyPath: property] = found
     withExtendedLifetime(old) {}
     return found != nil
-  }
-
-  @inlinable
-  func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, _ site: CallSite
-  ) -> [Dependency] {
-    _attachedContext.contextForLink("linkAll", isRequired: nil, type, name, site, self)?
-      .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
-  }
-
-  @inlinable
-  func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
-  ) throws -> Dependency {
-    reach.assertIsolation(type)
-    var found: Dependency?
-    try unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe _attachedContext.findOrThrow(
-        type, name, reach, search, site, self, into: UnsafeMutableRawPointer($0))
-    }
-    return found!
   }
 }
 
@@ -89,19 +55,6 @@ extension UDIAttachment {
     let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
     unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
-  }
-
-  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  @inlinable
-  @inline(__always)
-  func present<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
-  ) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
-    }
-    return found
   }
 
   @usableFromInline

@@ -291,7 +291,7 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The live bindings and the providers, in search order. Within one context, a binding comes before the
   ///   provider under the same key.
-  /// - Complexity: The same as ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency: Sendable>(
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
@@ -306,7 +306,7 @@ extension UDIContext {
   ///   - search: The direction to take; by default this context's.
   /// - Returns: The live bindings and the providers, in search order. Within one context, a binding comes before the
   ///   provider under the same key.
-  /// - Complexity: The same as ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] {
@@ -335,7 +335,7 @@ extension UDIContext {
   ///     parameter.
   /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
   /// - Throws: The error that `predicate` throws.
-  /// - Complexity: The same as ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {
@@ -352,7 +352,7 @@ extension UDIContext {
   ///     parameter.
   /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
   /// - Throws: The error that `predicate` throws.
-  /// - Complexity: The same as ``linkAll(_:search:)``.
+  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
     of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
   ) throws(Failure) -> [UDIRegistration<Dependency>] {

@@ -13,7 +13,7 @@
 /// consumer that was busy gets only the latest state.
 ///
 /// If a provider's factory belongs to an actor, the instance is made there. An instance of an asynchronous factory
-/// comes when ``UDIContext/obtain(_:named:search:)`` has made it.
+/// comes when ``UDILinking/obtain(_:named:search:fileID:line:)`` has made it.
 ///
 /// If a factory fails, the provider is asked again when something changes under the key of the sequence, but not when
 /// what the factory needs has come. If it can come later, follow it, too, and look the dependency up when it is there.

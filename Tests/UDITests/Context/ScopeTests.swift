@@ -68,17 +68,17 @@ private protocol Domestic: AnyObject {}
     + objectsExplaining + wrappers + rules
 
   nonisolated private static let linking = [
-    Way("UDIContext.link(_:named:search:)") { $0.link((any Service).self, search: $1) != nil },
-    Way("UDIContext.link(_:named:search:)") { $0.link((any Domestic).self, search: $1) != nil },
-    Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Service).self), search: $1) != nil },
-    Way("UDIContext.link(_:search:)") { $0.link(UDIKey((any Domestic).self), search: $1) != nil },
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") { $0.link((any Service).self, search: $1) != nil },
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") { $0.link((any Domestic).self, search: $1) != nil },
+    Way("UDILinking.link(_:search:fileID:line:)") { $0.link(UDIKey((any Service).self), search: $1) != nil },
+    Way("UDILinking.link(_:search:fileID:line:)") { $0.link(UDIKey((any Domestic).self), search: $1) != nil },
   ]
 
   nonisolated private static let linkingAll = [
-    Way("UDIContext.linkAll(_:search:)") { !$0.linkAll((any Service).self, search: $1).isEmpty },
-    Way("UDIContext.linkAll(_:search:)") { !$0.linkAll((any Domestic).self, search: $1).isEmpty },
-    Way("UDIContext.linkAll(_:named:search:)") { !$0.linkAll((any Service).self, named: made, search: $1).isEmpty },
-    Way("UDIContext.linkAll(_:named:search:)") { !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty },
+    Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Service).self, search: $1).isEmpty },
+    Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Domestic).self, search: $1).isEmpty },
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") { !$0.linkAll((any Service).self, named: made, search: $1).isEmpty },
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") { !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Service).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Domestic).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:where:)") {
@@ -90,109 +90,109 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let making = [
-    Way("UDIContext.link(_:named:search:with:_:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
       $0.link((any Service).self, named: withNumber, search: $1, with: 1) != nil
     },
-    Way("UDIContext.link(_:named:search:with:_:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
       $0.link((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
     },
-    Way("UDIContext.link(_:named:search:fresh:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") {
       $0.link((any Service).self, named: made, search: $1, fresh: true) != nil
     },
-    Way("UDIContext.link(_:named:search:fresh:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") {
       $0.link((any Domestic).self, named: made, search: $1, fresh: true) != nil
     },
-    Way("UDIContext.link(_:named:search:fresh:with:_:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
       $0.link((any Service).self, named: withNumber, search: $1, fresh: true, with: 1) != nil
     },
-    Way("UDIContext.link(_:named:search:fresh:with:_:)") {
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
       $0.link((any Domestic).self, named: withNumber, search: $1, fresh: true, with: 1) != nil
     },
   ]
 
   nonisolated private static let requiring = [
-    Way("UDIContext.require(_:named:search:)") { (try? $0.require((any Service).self, search: $1)) != nil },
-    Way("UDIContext.require(_:named:search:)") { (try? $0.require((any Domestic).self, search: $1)) != nil },
-    Way("UDIContext.require(_:search:)") { (try? $0.require(UDIKey((any Service).self), search: $1)) != nil },
-    Way("UDIContext.require(_:search:)") { (try? $0.require(UDIKey((any Domestic).self), search: $1)) != nil },
-    Way("UDIContext.require(named:search:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:)") { (try? $0.require((any Service).self, search: $1)) != nil },
+    Way("UDILinking.require(_:named:search:fileID:line:)") { (try? $0.require((any Domestic).self, search: $1)) != nil },
+    Way("UDILinking.require(_:search:fileID:line:)") { (try? $0.require(UDIKey((any Service).self), search: $1)) != nil },
+    Way("UDILinking.require(_:search:fileID:line:)") { (try? $0.require(UDIKey((any Domestic).self), search: $1)) != nil },
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let context = $0, search = $1
       @MainActor func require() throws -> any Service { try context.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIContext.require(named:search:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let context = $0, search = $1
       @MainActor func require() throws -> (any Service)? { try context.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIContext.require(named:search:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let context = $0, search = $1
       @MainActor func require() throws -> any Domestic { try context.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIContext.require(named:search:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let context = $0, search = $1
       @MainActor func require() throws -> (any Domestic)? { try context.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIContext.require(_:named:search:with:_:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:with:_:)") {
       (try? $0.require((any Service).self, named: withNumber, search: $1, with: 1)) != nil
     },
-    Way("UDIContext.require(_:named:search:with:_:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:with:_:)") {
       (try? $0.require((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
     },
   ]
 
   nonisolated private static let waiting = [
-    Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
-    Way("UDIContext.obtain(_:named:search:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
-    Way("UDIContext.obtain(named:search:)") {
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = $0, search = $1
       @MainActor func obtain() async throws -> any Service { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIContext.obtain(named:search:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = $0, search = $1
       @MainActor func obtain() async throws -> (any Service)? { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIContext.obtain(named:search:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = $0, search = $1
       @MainActor func obtain() async throws -> any Domestic { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIContext.obtain(named:search:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = $0, search = $1
       @MainActor func obtain() async throws -> (any Domestic)? { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil },
-    Way("UDIContext.obtain(_:search:)") { (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil },
-    Way("UDIContext.obtain(_:named:search:with:_:)") {
+    Way("UDILinking.obtain(_:search:fileID:line:)") { (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil },
+    Way("UDILinking.obtain(_:search:fileID:line:)") { (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil },
+    Way("UDILinking.obtain(_:named:search:fileID:line:with:_:)") {
       (try? await $0.obtain((any Service).self, named: withNumber, search: $1, with: 1)) != nil
     },
-    Way("UDIContext.obtain(_:named:search:with:_:)") {
+    Way("UDILinking.obtain(_:named:search:fileID:line:with:_:)") {
       (try? await $0.obtain((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
     },
-    Way("UDIContext.updates(of:named:search:)") {
+    Way("UDILinking.updates(of:named:search:fileID:line:)") {
       var updates = $0.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIContext.updates(of:named:search:)") {
+    Way("UDILinking.updates(of:named:search:fileID:line:)") {
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIContext.whileAvailable(_:_:search:_:)") { context, search in
+    Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       await comes(to: context) { try? await context.whileAvailable((any Service).self, search: search) { $0 } }
     },
-    Way("UDIContext.whileAvailable(_:_:search:_:)") { context, search in
+    Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       let key = UDIKey<any Service>()
       return await comes(to: context) { try? await context.whileAvailable(key, search: search) { $0 } }
     },
-    Way("UDIContext.linkWhenAvailable(_:named:search:within:clock:)") { context, search in
+    Way("UDILinking.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       await comes(to: context) { try? await context.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIContext.linkWhenAvailable(_:named:search:within:clock:)") { context, search in
+    Way("UDILinking.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       await comes(to: context) { try? await context.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
@@ -206,14 +206,14 @@ private protocol Domestic: AnyObject {}
   }
 
   nonisolated private static let explaining = [
-    Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
-    Way("UDIContext.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
-    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
-    Way("UDIContext.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
-    Way("UDIContext.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
+    Way("UDILinking.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
+    Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
+    Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
+    Way("UDILinking.explain(_:named:search:with:_:)") {
       isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
-    Way("UDIContext.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:_:)") {
       isFound($0.explain((any Domestic).self, named: withNumber, search: $1, with: 1))
     },
   ]
@@ -251,46 +251,46 @@ private protocol Domestic: AnyObject {}
     Way("UDIObject.linkInLine(_:search:fileID:line:)") {
       Asker().attached(to: $0).linkInLine(UDIKey((any Domestic).self), search: $1) != nil
     },
-    Way("UDIObject.linkAll(_:search:fileID:line:)") {
+    Way("UDILinking.linkAll(_:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Service).self, search: $1).isEmpty
     },
-    Way("UDIObject.linkAll(_:search:fileID:line:)") {
+    Way("UDILinking.linkAll(_:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Domestic).self, search: $1).isEmpty
     },
-    Way("UDIObject.linkAll(_:named:search:fileID:line:)") {
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Service).self, named: made, search: $1).isEmpty
     },
-    Way("UDIObject.linkAll(_:named:search:fileID:line:)") {
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Domestic).self, named: made, search: $1).isEmpty
     },
-    Way("UDIObject.require(_:named:search:fileID:line:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require((any Service).self, search: $1)) != nil
     },
-    Way("UDIObject.require(_:named:search:fileID:line:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require((any Domestic).self, search: $1)) != nil
     },
-    Way("UDIObject.require(_:search:fileID:line:)") {
+    Way("UDILinking.require(_:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require(UDIKey((any Service).self), search: $1)) != nil
     },
-    Way("UDIObject.require(_:search:fileID:line:)") {
+    Way("UDILinking.require(_:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require(UDIKey((any Domestic).self), search: $1)) != nil
     },
-    Way("UDIObject.require(named:search:fileID:line:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func require() throws -> any Service { try asker.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIObject.require(named:search:fileID:line:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func require() throws -> (any Service)? { try asker.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIObject.require(named:search:fileID:line:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func require() throws -> any Domestic { try asker.require(search: search) }
       return (try? require()) != nil
     },
-    Way("UDIObject.require(named:search:fileID:line:)") {
+    Way("UDILinking.require(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func require() throws -> (any Domestic)? { try asker.require(search: search) }
       return (try? require()) != nil
@@ -298,124 +298,124 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let objectsMaking = [
-    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:)") {
-      Asker().attached(to: $0).linkInLine((any Service).self, named: made, search: $1, fresh: true) != nil
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") {
+      Asker().attached(to: $0).link((any Service).self, named: made, search: $1, fresh: true) != nil
     },
-    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:)") {
-      Asker().attached(to: $0).linkInLine((any Domestic).self, named: made, search: $1, fresh: true) != nil
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:)") {
+      Asker().attached(to: $0).link((any Domestic).self, named: made, search: $1, fresh: true) != nil
     },
-    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:with:_:)") {
-      Asker().attached(to: $0).linkInLine((any Service).self, named: withNumber, search: $1, fresh: true, with: 1)
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).link((any Service).self, named: withNumber, search: $1, fresh: true, with: 1)
         != nil
     },
-    Way("UDIObject.linkInLine(_:named:search:fresh:fileID:line:with:_:)") {
-      Asker().attached(to: $0).linkInLine((any Domestic).self, named: withNumber, search: $1, fresh: true, with: 1)
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).link((any Domestic).self, named: withNumber, search: $1, fresh: true, with: 1)
         != nil
     },
-    Way("UDIObject.linkInLine(_:named:search:fileID:line:with:_:)") {
-      Asker().attached(to: $0).linkInLine((any Service).self, named: withNumber, search: $1, with: 1) != nil
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).link((any Service).self, named: withNumber, search: $1, with: 1) != nil
     },
-    Way("UDIObject.linkInLine(_:named:search:fileID:line:with:_:)") {
-      Asker().attached(to: $0).linkInLine((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
+    Way("UDILinking.link(_:named:search:fresh:fileID:line:with:_:)") {
+      Asker().attached(to: $0).link((any Domestic).self, named: withNumber, search: $1, with: 1) != nil
     },
-    Way("UDIObject.require(_:named:search:fileID:line:with:_:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:with:_:)") {
       (try? Asker().attached(to: $0).require((any Service).self, named: withNumber, search: $1, with: 1)) != nil
     },
-    Way("UDIObject.require(_:named:search:fileID:line:with:_:)") {
+    Way("UDILinking.require(_:named:search:fileID:line:with:_:)") {
       (try? Asker().attached(to: $0).require((any Domestic).self, named: withNumber, search: $1, with: 1)) != nil
     },
   ]
 
   nonisolated private static let objectsWaiting = [
-    Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Service).self, search: search)) != nil
     },
-    Way("UDIObject.obtain(_:named:search:fileID:line:)") { context, search in
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Domestic).self, search: search)) != nil
     },
-    Way("UDIObject.obtain(named:search:fileID:line:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func obtain() async throws -> any Service { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIObject.obtain(named:search:fileID:line:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func obtain() async throws -> (any Service)? { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIObject.obtain(named:search:fileID:line:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func obtain() async throws -> any Domestic { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIObject.obtain(named:search:fileID:line:)") {
+    Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0), search = $1
       @MainActor func obtain() async throws -> (any Domestic)? { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
+    Way("UDILinking.obtain(_:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain(UDIKey((any Service).self), search: search)) != nil
     },
-    Way("UDIObject.obtain(_:search:fileID:line:)") { context, search in
+    Way("UDILinking.obtain(_:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain(UDIKey((any Domestic).self), search: search)) != nil
     },
-    Way("UDIObject.obtain(_:named:search:fileID:line:with:_:)") { context, search in
+    Way("UDILinking.obtain(_:named:search:fileID:line:with:_:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Service).self, named: withNumber, search: search, with: 1)) != nil
     },
-    Way("UDIObject.obtain(_:named:search:fileID:line:with:_:)") { context, search in
+    Way("UDILinking.obtain(_:named:search:fileID:line:with:_:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Domestic).self, named: withNumber, search: search, with: 1)) != nil
     },
-    Way("UDIObject.updates(of:named:search:fileID:line:)") {
+    Way("UDILinking.updates(of:named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIObject.updates(of:named:search:fileID:line:)") {
+    Way("UDILinking.updates(of:named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDIObject.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
+    Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.whileAvailable((any Service).self, search: search) { $0 } }
     },
-    Way("UDIObject.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
+    Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       let (asker, key) = (Asker().attached(to: context), UDIKey<any Service>())
       return await comes(to: context) { try? await asker.whileAvailable(key, search: search) { $0 } }
     },
-    Way("UDIObject.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
+    Way("UDILinking.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.linkWhenAvailable((any Service).self, search: search) }
     },
-    Way("UDIObject.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
+    Way("UDILinking.linkWhenAvailable(_:named:search:within:clock:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.linkWhenAvailable((any Domestic).self, search: search) }
     },
   ]
 
   nonisolated private static let objectsExplaining = [
-    Way("UDIObject.explain(_:named:search:)") {
+    Way("UDILinking.explain(_:named:search:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, search: $1))
     },
-    Way("UDIObject.explain(_:named:search:)") {
+    Way("UDILinking.explain(_:named:search:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, search: $1))
     },
-    Way("UDIObject.explain(_:search:)") {
+    Way("UDILinking.explain(_:search:)") {
       isFound(Asker().attached(to: $0).explain(UDIKey((any Service).self), search: $1))
     },
-    Way("UDIObject.explain(_:search:)") {
+    Way("UDILinking.explain(_:search:)") {
       isFound(Asker().attached(to: $0).explain(UDIKey((any Domestic).self), search: $1))
     },
-    Way("UDIObject.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:_:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
-    Way("UDIObject.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:_:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, named: withNumber, search: $1, with: 1))
     },
   ]
@@ -530,7 +530,12 @@ private protocol Domestic: AnyObject {}
       let others = ["UDIContext.makeChild", "UDIContext.makeScope", "UDIContext.withScope", "Required."]
       if !others.contains(where: symbol.hasPrefix) { listed[symbol, default: 0] += 1 }
     }
-    #expect(listed == Dictionary(Self.ways.map { ($0.symbol, 1) }, uniquingKeysWith: +))
+    let ways = Dictionary(Self.ways.map { ($0.symbol, 1) }, uniquingKeysWith: +)
+    #expect(Set(listed.keys) == Set(ways.keys))
+    for (symbol, count) in listed {
+      // Contexts and objects share the verbs of `UDILinking`.
+      #expect(ways[symbol, default: 0] >= (symbol.hasPrefix("UDILinking.") ? 2 * count : count), "\(symbol)")
+    }
   }
 
   // MARK: The tree

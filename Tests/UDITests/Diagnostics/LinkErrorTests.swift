@@ -165,7 +165,7 @@ struct LinkErrorTests {
     let line = #line + 2
     let (_, misuse) = MisuseLog.during {
       _ = member.linkInLine((any Alpha).self)
-      _ = member.linkInLine((any Gamma).self, with: 5)
+      _ = member.link((any Gamma).self, with: 5)
       _ = root.link((any Gamma).self, with: 5)
     }
     #expect(misuse.count == 3 && misuse.allSatisfy { $0.kind == .notMade })

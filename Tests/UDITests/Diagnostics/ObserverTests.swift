@@ -79,7 +79,7 @@ struct ObserverTests {
     }()
     withObserver(log.observer) {
       _ = member.linkInLine((any Alpha).self)
-      _ = member.linkInLine((any Alpha).self, with: 1)
+      _ = member.link((any Alpha).self, with: 1)
       _ = try? member.require((any Beta).self, named: "b")
       _ = member.linkAll((any Gamma).self)
       _ = member.updates(of: (any Gamma).self)

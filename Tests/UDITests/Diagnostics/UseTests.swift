@@ -108,7 +108,7 @@ struct UseTests {
     let screen = Screen().attached(to: shop)
     _ = (screen.alpha, screen.service, screen.beta)
     _ = try screen.require((any Gamma).self)
-    _ = screen.linkInLine((any Other).self, with: 3)
+    _ = screen.link((any Other).self, with: 3)
     // Again, for what is found at once by now.
     _ = (screen.alpha, screen.service, screen.beta, try screen.require((any Gamma).self))
     let name = "UDITests.UseTests.Screen"

@@ -14,7 +14,7 @@ import UDI
     #expect((context.link((any Beta).self, with: 5, "x") as? Made)?.label == "5 x")
     #expect((try context.require((any Gamma).self, with: 5, "x", true) as? Made)?.label == "context 5 x true")
     let member = Member().attached(to: context)
-    #expect((member.linkInLine((any Beta).self, with: 6, "y") as? Made)?.label == "6 y")
+    #expect((member.link((any Beta).self, with: 6, "y") as? Made)?.label == "6 y")
     #expect((try member.require((any Alpha).self, with: 7) as? Made)?.label == "7")
     #expect((context.link((any Alpha).self, fresh: true, with: 8) as? Made)?.label == "8")
   }

@@ -226,9 +226,9 @@ import UDI
     context.register((any Alpha).self, lifetime: .context) { Made() }
     context.register((any Beta).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
     let (kept, keptWith) = (context.link((any Alpha).self), context.link((any Beta).self, with: 5))
-    let fresh = member.linkInLine((any Alpha).self, fresh: true)
+    let fresh = member.link((any Alpha).self, fresh: true)
     #expect(fresh != nil && fresh !== kept)
-    let freshWith = member.linkInLine((any Beta).self, fresh: true, with: 5)
+    let freshWith = member.link((any Beta).self, fresh: true, with: 5)
     #expect((freshWith as? Made)?.label == "5" && freshWith !== keptWith)
     #expect(context.link((any Alpha).self) === kept && context.link((any Beta).self, with: 5) === keptWith)
   }
@@ -240,13 +240,13 @@ import UDI
     context.register((any Beta).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
     let (kept, keptWith) = (context.link((any Alpha).self), context.link((any Beta).self, with: 5))
     #expect(context.link((any Alpha).self, fresh: false) === kept)
-    #expect(member.linkInLine((any Alpha).self, fresh: false) === kept)
+    #expect(member.link((any Alpha).self, fresh: false) === kept)
     #expect(context.link((any Beta).self, fresh: false, with: 5) === keptWith)
-    #expect(member.linkInLine((any Beta).self, fresh: false, with: 5) === keptWith)
+    #expect(member.link((any Beta).self, fresh: false, with: 5) === keptWith)
     let bound = Made("bound")
     context.bind(bound, as: (any Alpha).self)
     #expect(context.link((any Alpha).self, fresh: false) === bound)
-    #expect(member.linkInLine((any Alpha).self, fresh: false) === bound)
+    #expect(member.link((any Alpha).self, fresh: false) === bound)
   }
 
   // MARK: Values

@@ -1,7 +1,6 @@
 /// The place in the source where a verb was called.
-@usableFromInline
 @safe
-package struct CallSite: Sendable {
+public struct CallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32

@@ -1,7 +1,21 @@
-/// Looking up dependencies from an object, and waiting for them while they are made.
-extension UDIObject {
-  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, the call waits; see
-  /// ``UDIContext/obtain(_:named:search:)``.
+/// Looking up a dependency, and waiting for the actor that its factory belongs to, or for its asynchronous factory.
+extension UDILinking {
+  /// Looks up a dependency, and throws if there is none. If the dependency has to be made, the call waits for its
+  /// factory, if that is asynchronous, and for the actor that the factory belongs to.
+  ///
+  /// ```swift
+  /// let library = try await context.obtain((any Library).self)
+  /// ```
+  ///
+  /// If the dependency exists already, the call returns it without leaving the caller's actor, as
+  /// ``require(_:named:search:fileID:line:)`` does.
+  ///
+  /// A synchronous factory may require a dependency that only an asynchronous factory can make. In this case, `obtain`
+  /// makes that dependency and then runs the synchronous factory again, the innermost one first. This works only if the
+  /// provider of that dependency keeps the instance. An initialiser that was registered with `using:` is called only
+  /// once: its parameters are obtained first, and need not be kept. An asynchronous factory is never run again: in it,
+  /// obtain what you need. If a factory looks up a dependency that belongs to a different actor, obtain that dependency
+  /// first.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -17,11 +31,11 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = _attachedContext.present(type, name, .anywhere, search) { return found }
-    return try await obtainAtLength(type, name, .anywhere, search, nil, CallSite(fileID, line))
+    if let found = present(type, name, .anywhere, search) { return found }
+    return try await _origin.obtainAtLength(type, name, .anywhere, search, nil, CallSite(fileID, line))
   }
 
-  /// Looks up a dependency, and throws if there is none; see ``UDIContext/obtain(named:search:)``. The dependency's
+  /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The dependency's
   /// type is inferred from the place where the result is used.
   ///
   /// - Parameters:
@@ -40,7 +54,7 @@ extension UDIObject {
     try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
   }
 
-  /// Looks up a dependency, and throws if there is none; see ``UDIContext/obtain(_:named:search:)``. The compiler
+  /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The compiler
   /// chooses this form where an optional is expected. This form looks up the type that the optional wraps.
   ///
   /// - Parameters:
@@ -58,29 +72,7 @@ extension UDIObject {
     try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
   }
 
-  /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
-  /// made, the call waits; see ``UDIContext/obtain(_:named:search:with:_:)``.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The factory's other arguments.
-  /// - Returns: The first dependency in search order, which may be made by this call.
-  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
-  ///   is cancelled while it waits; or the error that the factory throws.
-  nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
-  ) async throws -> Dependency {
-    try await obtainAtLength(
-      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
-  }
-
-  /// Looks up a dependency by its key, and throws if there is none; see ``UDIContext/obtain(_:search:)``.
+  /// Looks up a dependency by its key, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``.
   ///
   /// - Parameters:
   ///   - key: The key that the dependency is registered under.
@@ -97,22 +89,49 @@ extension UDIObject {
     try await obtain(Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
   }
 
-  /// Obtains a dependency of any kind, including those that have to be made.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
+  /// made, the call waits for its factory, as ``obtain(_:named:search:fileID:line:)`` does.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The factory's other arguments.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
+  ///   is cancelled while it waits; or the error that the factory throws.
+  nonisolated(nonsending) public func obtain<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) async throws -> Dependency {
+    try await _origin.obtainAtLength(
+      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
+  }
+}
+
+extension UDIOrigin {
   @usableFromInline
   nonisolated(nonsending) func obtainAtLength<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?,
     _ site: CallSite
   ) async throws -> Dependency {
-    guard let context = context(for: type, name, site, "obtain", isRequired: true) else {
-      throw _attachedContext.goneError(type, name, search, Asker(self, site))
-    }
-    do { return try await context.obtainAtLength(type, name, reach, search, arguments) } catch {
-      throw _attachedContext.explained(error, Asker(self, site))
-    }
+    let context = try context(requiredFor: "obtain", type, name, search, site)
+    do {
+      let instance = try await Obtaining(
+        context: context, type: type, name: name, reach: reach, search: search, arguments: arguments
+      ).run()
+      // `Obtaining` returns an instance of exactly this type.
+      return unsafe instance.value(as: type, isExact: true).unsafelyUnwrapped
+    } catch { throw seen(error, site) }
   }
+}
 
-  // MARK: - On the main actor, for types that are not Sendable
+// MARK: - On the main actor, for types that are not Sendable
 
+extension UDILinking {
   /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   @inlinable
@@ -120,8 +139,8 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = _attachedContext.present(type, name, .mainActor, search) { return found }
-    return try await obtainAtLength(type, name, .mainActor, search, nil, CallSite(fileID, line))
+    if let found = present(type, name, .mainActor, search) { return found }
+    return try await _origin.obtainAtLength(type, name, .mainActor, search, nil, CallSite(fileID, line))
   }
 
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -160,7 +179,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await obtainAtLength(
+    try await _origin.obtainAtLength(
       type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
   }
 }

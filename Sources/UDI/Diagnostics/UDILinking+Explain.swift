@@ -3,13 +3,13 @@
 /// Each verb has two overloads, for `Sendable` types and for all others. The answers differ: a lookup for a `Sendable`
 /// type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be
 /// called from anywhere.
-extension UDIContext {
+extension UDILinking {
   /// Explains the result of a lookup: what the lookup finds or why it finds nothing.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
-  ///   - search: The direction of the lookup; by default this context's search.
+  ///   - search: The direction of the lookup; by default the context's search.
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: O(contexts that are looked at, and their keys). An explanation looks at all contexts up to the level
   ///   of the answer. If there is no answer, it looks at all contexts that the search covers and, to find the
@@ -17,20 +17,18 @@ extension UDIContext {
   public func explain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    explanation(type, name, search, .anywhere)
+    _origin.explanation(type, name, search, .anywhere)
   }
 
   /// Explains the result of a lookup by a key.
   ///
   /// - Parameters:
   ///   - key: The type that is looked up, and the name.
-  ///   - search: The direction of the lookup; by default this context's search.
+  ///   - search: The direction of the lookup; by default the context's search.
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``explain(_:named:search:)``.
-  public func explain<Dependency: Sendable>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil
-  ) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .anywhere)
+  public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
+    _origin.explanation(Dependency.self, key.name, search, .anywhere)
   }
 
   /// Explains the result of a lookup with arguments.
@@ -38,7 +36,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
-  ///   - search: The direction of the lookup; by default this context's search.
+  ///   - search: The direction of the lookup; by default the context's search.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
   /// - Returns: The explanation. Its description begins with the cause.
@@ -47,23 +45,21 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .anywhere, ArgumentPack(argument, repeat each more).values)
+    _origin.explanation(type, name, search, .anywhere, ArgumentPack(argument, repeat each more).values)
   }
-}
 
-// MARK: - For types that are not Sendable
+  // MARK: - For types that are not Sendable
 
-extension UDIContext {
   /// Does the same as ``explain(_:named:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor)
+    _origin.explanation(type, name, search, .mainActor)
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    explanation(Dependency.self, key.name, search, .mainActor)
+    _origin.explanation(Dependency.self, key.name, search, .mainActor)
   }
 
   /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.
@@ -71,11 +67,28 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with argument: First, _ more: repeat each More
   ) -> UDIExplanation {
-    explanation(type, name, search, .mainActor, ArgumentPack(argument, repeat each more).values)
+    _origin.explanation(type, name, search, .mainActor, ArgumentPack(argument, repeat each more).values)
   }
 }
 
 // MARK: - From typed verbs to the untyped core
+
+extension UDIOrigin {
+  fileprivate func explanation(
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = []
+  ) -> UDIExplanation {
+    switch start {
+    case .context(let context): return context.explanation(type, name, search, reach, arguments)
+    case .object(let attachment, let owner):
+      switch attachment.state {
+      case .attached(let context): return context.explanation(type, name, search, reach, arguments)
+      case .none:
+        return AppContext.explanation(type, name, search, reach, arguments).blaming(unattached: Swift.type(of: owner))
+      case .gone: return UDIExplanation(type, name, search ?? attachment.lastSearch, .contextGone)
+      }
+    }
+  }
+}
 
 extension UDIContext {
   /// - Parameters:

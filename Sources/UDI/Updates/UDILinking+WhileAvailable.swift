@@ -1,4 +1,5 @@
-extension UDIContext {
+/// Running an operation while dependencies are there.
+extension UDILinking {
   /// Runs an operation as long as all of several dependencies are there.
   ///
   /// ```swift
@@ -7,7 +8,7 @@ extension UDIContext {
   /// }
   /// ```
   ///
-  /// The operation begins as soon as lookups that begin in this context find all of the dependencies. When one of them
+  /// The operation begins as soon as lookups find all of the dependencies. When one of them
   /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all
   /// dependencies are there again, the operation begins again, with what lookups find at that time. If an operation was
   /// cancelled in this way, its result or error does not matter. There are never two operations at once, and none is
@@ -20,41 +21,54 @@ extension UDIContext {
   /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
   /// operation runs, the call holds an object only if a provider has made it and no context owns it.
   ///
+  /// If an object that calls this is attached to a different context meanwhile, the call stays with the first one.
+  ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
   ///   - more: The types that the other dependencies are registered under.
-  ///   - search: The direction of the lookups; by default this context's search.
+  ///   - search: The direction of the lookups; by default the context's search.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
   ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context is closed.
-  /// - Complexity: For each dependency, as for ``updates(of:named:search:)``.
+  ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
+  /// - Complexity: For each dependency, as for ``updates(of:named:search:fileID:line:)``.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
     _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    try await whileAvailable(Followed(type), repeat Followed(each more), search: search, operation)
+    let context = try _origin.context(requiredFor: "whileAvailable", type, nil, search, CallSite(fileID, line))
+    return try await context.whileAvailable(Followed(type), repeat Followed(each more), search: search, operation)
   }
 
-  /// Does the same as ``whileAvailable(_:_:search:_:)-(First.Type,_,_,_)`` for dependencies with names.
+  /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
   ///
   /// - Parameters:
   ///   - key: The type and the name that the first dependency is registered under.
   ///   - more: The types and the names that the other dependencies are registered under.
-  ///   - search: The direction of the lookups; by default this context's search.
+  ///   - search: The direction of the lookups; by default the context's search.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
   ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
   ///     the closure `@MainActor`.
   /// - Returns: What the operation returns when it ends by itself.
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context is closed.
+  ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
     _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    try await whileAvailable(Followed(key), repeat Followed(each more), search: search, operation)
+    let context = try _origin.context(
+      requiredFor: "whileAvailable", First.self, key.name, search, CallSite(fileID, line))
+    return try await context.whileAvailable(Followed(key), repeat Followed(each more), search: search, operation)
   }
+}
 
+extension UDIContext {
   nonisolated(nonsending) fileprivate func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
     _ first: Followed<First>, _ more: repeat Followed<each More>, search: UDISearch?,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
@@ -103,64 +117,6 @@ extension UDIContext {
       case .binding: return entry.comesFromLook
       }
     }
-  }
-}
-
-extension UDIObject {
-  /// Runs an operation as long as lookups that begin in the object's effective context find all of several
-  /// dependencies: see ``UDIContext/whileAvailable(_:_:search:_:)-(First.Type,_,_,_)``. If the object is attached to a
-  /// different context meanwhile, the call stays with the first one.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the first dependency is registered under.
-  ///   - more: The types that the other dependencies are registered under.
-  ///   - search: The direction of the lookups; by default the context's search.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
-  ///     the closure `@MainActor`.
-  /// - Returns: What the operation returns when it ends by itself.
-  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
-  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
-  ) async throws -> Result {
-    try await whileAvailable(
-      Followed(type), repeat Followed(each more), search: search, at: CallSite(fileID, line), operation)
-  }
-
-  /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
-  ///
-  /// - Parameters:
-  ///   - key: The type and the name that the first dependency is registered under.
-  ///   - more: The types and the names that the other dependencies are registered under.
-  ///   - search: The direction of the lookups; by default the context's search.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
-  ///     the closure `@MainActor`.
-  /// - Returns: What the operation returns when it ends by itself.
-  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context that the object is attached to is gone or closed, or is closed meanwhile.
-  nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
-  ) async throws -> Result {
-    try await whileAvailable(
-      Followed(key), repeat Followed(each more), search: search, at: CallSite(fileID, line), operation)
-  }
-
-  nonisolated(nonsending) private func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ first: Followed<First>, _ more: repeat Followed<each More>, search: UDISearch?, at site: CallSite,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
-  ) async throws -> Result {
-    guard let context = context(for: first.type, first.name, site, "whileAvailable", isRequired: true) else {
-      throw _attachedContext.goneError(first.type, first.name, search, Asker(self, site))
-    }
-    return try await context.whileAvailable(first, repeat each more, search: search, operation)
   }
 }
 

@@ -1,0 +1,299 @@
+/// Linking: looking up a dependency, from a context or from an object. Each verb is declared twice (see
+/// `UDIContext+Bind.swift`).
+///
+/// Some forms of `require` infer the type from the place where the result is used. Of these, the form that does not
+/// return an optional is disfavoured. Otherwise the compiler would choose it even where an optional is expected, and
+/// would look up the optional type.
+extension UDILinking {
+  /// Looks up a dependency.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep it, and does not drop
+  ///     what it keeps. If the lookup ends at a binding, the provider in the same context makes the instance; if there
+  ///     is none, the result is nil.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
+  /// - Complexity: O(1) in any tree for a hit in the context or below it; O(levels climbed) for a hit above, and for a
+  ///   miss; plus the time of factories that run.
+  @inlinable
+  public func link<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    fresh
+      ? _origin.lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
+      : lookUp(type, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency by its key.
+  ///
+  /// - Parameters:
+  ///   - key: The key that the dependency is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
+  @inlinable
+  public func link<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep it, and does not drop
+  ///     what it keeps. If the lookup ends at a binding, the provider in the same context makes the instance; if there
+  ///     is none, the result is nil.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The factory's other arguments.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them; nil if there is no
+  ///   dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
+  @inlinable
+  public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    _origin.lookUp(
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
+      CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency, and throws if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
+  /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency, and throws if there is none. The dependency's type is inferred from the place where the
+  /// result is used.
+  ///
+  /// For example, `Editor(store: context.require())` looks up the type of the parameter `store`.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
+  @_disfavoredOverload
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
+  /// This form looks up the type that the optional wraps.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency by its key, and throws if there is none.
+  ///
+  /// - Parameters:
+  ///   - key: The key that the dependency is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order, which may be made by this call.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
+  }
+
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - argument: The factory's first argument after the context.
+  ///   - more: The factory's other arguments.
+  /// - Returns: The instance that the provider makes from the arguments, or keeps for them.
+  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
+  @inlinable
+  public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    try _origin.lookUpOrThrow(
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
+  }
+
+  /// Looks up all dependencies of the given type, whatever their names.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The dependencies in search order, those of one context in the order of registration. Some may be made
+  ///   by this call.
+  /// - Complexity: O(contexts that have a dependency of the type or lead to one, and levels above), whatever else the
+  ///   tree contains. If dependencies of the type have names, also O(keys at the context and at those above it).
+  @inlinable
+  public func linkAll<Dependency: Sendable>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    _origin.lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
+  }
+
+  /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The dependencies in search order, at most one from each context. Some may be made by this call.
+  /// - Complexity: O(contexts that have such a dependency or lead to one, and levels above), whatever else the tree
+  ///   contains.
+  @inlinable
+  public func linkAll<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    _origin.lookUpAll(type, name, .anywhere, search, ofAnyName: false, CallSite(fileID, line))
+  }
+}
+
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDILinking {
+  /// Does the same as ``link(_:named:search:fresh:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func link<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    fresh
+      ? _origin.lookUpFresh(type, name, .mainActor, search, CallSite(fileID, line))
+      : lookUp(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func link<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> Dependency? {
+    lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``link(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type or arguments
+  /// that are not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func link<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) -> Dependency? {
+    _origin.lookUp(
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
+      CallSite(fileID, line))
+  }
+
+  /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @_disfavoredOverload
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
+  /// where an optional is expected.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency? {
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency>(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) throws -> Dependency {
+    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
+  /// are not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func require<Dependency, First, each More>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
+  ) throws -> Dependency {
+    try _origin.lookUpOrThrow(
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
+  }
+
+  /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func linkAll<Dependency>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    _origin.lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
+  }
+
+  /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @inlinable @preconcurrency @MainActor
+  public func linkAll<Dependency>(
+    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> [Dependency] {
+    _origin.lookUpAll(type, name, .mainActor, search, ofAnyName: false, CallSite(fileID, line))
+  }
+}

@@ -1,0 +1,219 @@
+/// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
+///
+/// The verbs that look something up are declared here, once for both. Only the library conforms to this protocol; its
+/// requirements are not for you.
+public protocol UDILinking {
+  // The first three are called by each lookup. They have loose parameters, because a value that holds the context would
+  // count a reference, which costs 177 instructions.
+
+  /// Looks up a dependency. For the library only.
+  func _find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer)
+  /// Looks up a dependency, and throws if there is none. For the library only.
+  func _findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer) throws
+  /// Looks up a dependency that exists already and need not be cast. For the library only.
+  func _findPresent(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer)
+  /// Where the lookup begins, for all other lookups. For the library only.
+  var _origin: UDIOrigin { get }
+}
+
+extension UDIContext: UDILinking {
+  @inlinable
+  @inline(__always)
+  public func _find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe find(type, name, reach, search, into: memory)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func _findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    try unsafe findOrThrow(type, name, reach, search, into: memory)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func _findPresent(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe findPresent(type, name, reach, search, into: memory)
+  }
+
+  public var _origin: UDIOrigin { UDIOrigin(start: .context(self)) }
+}
+
+extension UDIObject {
+  @inlinable
+  @inline(__always)
+  public func _find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe _attachedContext.find(type, name, reach, search, site, self, into: memory)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func _findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    into memory: UnsafeMutableRawPointer
+  ) throws {
+    try unsafe _attachedContext.findOrThrow(type, name, reach, search, site, self, into: memory)
+  }
+
+  @inlinable
+  @inline(__always)
+  public func _findPresent(
+    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+  ) {
+    unsafe _attachedContext.findPresent(type, name, reach, search, into: memory)
+  }
+
+  public var _origin: UDIOrigin { UDIOrigin(start: .object(_attachedContext, self)) }
+}
+
+/// Where a lookup begins, for lookups that are not hot. For the library only.
+public struct UDIOrigin {
+  @usableFromInline
+  enum Start {
+    case context(UDIContext)
+    case object(UDIAttachment, AnyObject)
+  }
+
+  @usableFromInline let start: Start
+}
+
+// MARK: - The core of the verbs
+
+extension UDILinking {
+  @inlinable
+  @inline(__always)
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) -> Dependency? {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _find(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  @inlinable
+  @inline(__always)
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) throws -> Dependency {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe _findOrThrow(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+    }
+    // If nothing was found, the call above has thrown.
+    return unsafe found.unsafelyUnwrapped
+  }
+
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
+  @inlinable
+  @inline(__always)
+  func present<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+  ) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+}
+
+extension UDIOrigin {
+  @inlinable
+  func lookUpFresh<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+  ) -> Dependency? {
+    context("link", isRequired: false, type, name, site)?.lookUpFresh(type, name, reach, search, asker(site))
+  }
+
+  @inlinable
+  func lookUp<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    isFresh: Bool, _ site: CallSite
+  ) -> Dependency? {
+    context("link", isRequired: false, type, name, site)?
+      .lookUp(type, name, reach, search, with: arguments, isFresh: isFresh, asker(site))
+  }
+
+  @inlinable
+  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    _ site: CallSite
+  ) throws -> Dependency {
+    let context = try context(requiredFor: "require", type, name, search, site)
+    do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments, asker(site)) } catch {
+      throw seen(error, site)
+    }
+  }
+
+  @inlinable
+  func lookUpAll<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool,
+    _ site: CallSite
+  ) -> [Dependency] {
+    context("linkAll", isRequired: nil, type, name, site)?
+      .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
+  }
+}
+
+// MARK: - The context, and errors
+
+extension UDIOrigin {
+  /// The context where the lookups of an object begin. If there is none, that is reported.
+  @inlinable
+  func context(
+    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: CallSite
+  ) -> UDIContext? {
+    switch start {
+    case .context(let context): context
+    case .object(let attachment, let owner):
+      attachment.contextForLink(verb, isRequired: isRequired, type, name, site, owner)
+    }
+  }
+
+  @usableFromInline
+  func context(
+    requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+  ) throws -> UDIContext {
+    switch start {
+    case .context(let context): return context
+    case .object(let attachment, let owner):
+      if let context = attachment.contextForLink(verb, isRequired: true, type, name, site, owner) { return context }
+      throw attachment.goneError(type, name, search, Asker(owner, site))
+    }
+  }
+
+  @inlinable
+  func asker(_ site: CallSite) -> Asker? {
+    switch start {
+    case .context: nil
+    case .object(_, let owner): Asker(owner, site)
+    }
+  }
+
+  @usableFromInline
+  func seen(_ error: any Error, _ site: CallSite) -> any Error {
+    switch start {
+    case .context: error
+    case .object(let attachment, let owner): attachment.explained(error, Asker(owner, site))
+    }
+  }
+}

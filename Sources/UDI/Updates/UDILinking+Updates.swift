@@ -1,0 +1,101 @@
+/// Following dependencies that come and go.
+extension UDILinking {
+  /// Returns a sequence of the results of a lookup: the current result, and a new one after each change. If the lookup
+  /// is an object's, and the object is attached to a different context later, the sequence stays with the first one.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A sequence that keeps neither the object nor the context alive.
+  /// - Complexity: Each change costs O(1) more for every consumer whose lookup it could affect. A consumer is recorded
+  ///   at each context above that its lookup can reach. That costs O(levels), and is repeated after each change that the
+  ///   consumer is notified of.
+  public func updates<Dependency: Sendable>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIUpdates<Dependency> {
+    UDIUpdates(
+      context: _origin.context("updates", isRequired: nil, type, name, CallSite(fileID, line)), type: type, name: name,
+      search: search)
+  }
+
+  /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
+  /// stays alive while the call waits; if an object that calls this is attached to a different context meanwhile, the
+  /// call stays with the first one. If a provider's factory has failed, the provider is asked again when something
+  /// changes under the key.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call performs a single lookup.
+  ///   - clock: Measures the time.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The first dependency in search order.
+  /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
+  ///   context is gone or closed, or is closed meanwhile, or if the time is over. The error explains why there is
+  ///   nothing.
+  nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await _origin.awaitDependency(type, name, .anywhere, search, within: limit, clock, CallSite(fileID, line))
+  }
+}
+
+// MARK: - On the main actor, for types that are not Sendable
+
+extension UDILinking {
+  /// Does the same as ``updates(of:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor
+  public func updates<Dependency>(
+    of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIMainActorUpdates<Dependency> {
+    UDIMainActorUpdates(
+      context: _origin.context("updates", isRequired: nil, type, name, CallSite(fileID, line)), type: type, name: name,
+      search: search)
+  }
+
+  /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
+  /// that is not `Sendable`.
+  @preconcurrency @MainActor
+  public func linkWhenAvailable<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> Dependency {
+    try await _origin.awaitDependency(type, name, .mainActor, search, within: limit, clock, CallSite(fileID, line))
+  }
+}
+
+extension UDIOrigin {
+  nonisolated(nonsending) fileprivate func awaitDependency<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
+    _ clock: any Clock<Duration>, _ site: CallSite
+  ) async throws -> Dependency {
+    let context = try context(requiredFor: "linkWhenAvailable", type, name, search, site)
+    do { return try await context.awaitDependency(type, name, reach, search, within: limit, clock) } catch {
+      throw seen(error, site)
+    }
+  }
+}
+
+extension UDIContext {
+  nonisolated(nonsending) func awaitDependency<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
+    _ clock: any Clock<Duration>
+  ) async throws -> Dependency {
+    // If this lookup fails, the consumer repeats it and reports the error.
+    if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
+    let consumer = Consumer(self, type, name, reach, search)
+    let timer = limit.flatMap { consumer.expire(after: $0, clock) }
+    defer { timer?.cancel() }
+    while let next = await consumer.next() { if let found = next { return found } }
+    try Task.checkCancellation()
+    throw explained(ProviderFailure.nothing, type, name, reach, search)
+  }
+}
