@@ -3,7 +3,8 @@
 /// Only the compiler knows whether a type is `Sendable`. `Sendable` is a marker protocol, which leaves no trace at run
 /// time: `any P` and `any P & Sendable` have the same metatype, and so the same key. Therefore each verb has two
 /// overloads, and each passes on the reach that it stands for. An entry stores the reach that it was registered with. A
-/// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`.
+/// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`. For
+/// the library only.
 public struct Reach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
   // would take longer.
@@ -15,6 +16,7 @@ public struct Reach: Equatable, Sendable {
   @inline(__always)
   init(mask: UInt) { self.mask = mask }
 
+  /// Whether both are the same.
   @inlinable
   @inline(__always)
   public static func == (left: Reach, right: Reach) -> Bool { left.mask == right.mask }

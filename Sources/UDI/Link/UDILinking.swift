@@ -22,6 +22,7 @@ public protocol UDILinking {
 }
 
 extension UDIContext: UDILinking {
+  /// Looks up a dependency. For the library only.
   @inlinable
   @inline(__always)
   public func _find(
@@ -31,6 +32,7 @@ extension UDIContext: UDILinking {
     unsafe find(type, name, reach, search, into: memory)
   }
 
+  /// Looks up a dependency, and throws if there is none. For the library only.
   @inlinable
   @inline(__always)
   public func _findOrThrow(
@@ -40,6 +42,7 @@ extension UDIContext: UDILinking {
     try unsafe findOrThrow(type, name, reach, search, into: memory)
   }
 
+  /// Looks up a dependency that exists already and need not be cast. For the library only.
   @inlinable
   @inline(__always)
   public func _findPresent(
@@ -48,10 +51,12 @@ extension UDIContext: UDILinking {
     unsafe findPresent(type, name, reach, search, into: memory)
   }
 
+  /// Where the lookup begins. For the library only.
   public var _origin: UDIOrigin { UDIOrigin(start: .context(self)) }
 }
 
 extension UDIObject {
+  /// Looks up a dependency. For the library only.
   @inlinable
   @inline(__always)
   public func _find(
@@ -61,6 +66,7 @@ extension UDIObject {
     unsafe _attachedContext.find(type, name, reach, search, site, self, into: memory)
   }
 
+  /// Looks up a dependency, and throws if there is none. For the library only.
   @inlinable
   @inline(__always)
   public func _findOrThrow(
@@ -70,6 +76,7 @@ extension UDIObject {
     try unsafe _attachedContext.findOrThrow(type, name, reach, search, site, self, into: memory)
   }
 
+  /// Looks up a dependency that exists already and need not be cast. For the library only.
   @inlinable
   @inline(__always)
   public func _findPresent(
@@ -78,6 +85,7 @@ extension UDIObject {
     unsafe _attachedContext.findPresent(type, name, reach, search, into: memory)
   }
 
+  /// Where the lookup begins. For the library only.
   public var _origin: UDIOrigin { UDIOrigin(start: .object(_attachedContext, self)) }
 }
 

@@ -77,8 +77,12 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let linkingAll = [
     Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Service).self, search: $1).isEmpty },
     Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Domestic).self, search: $1).isEmpty },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") { !$0.linkAll((any Service).self, named: made, search: $1).isEmpty },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") { !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty },
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
+      !$0.linkAll((any Service).self, named: made, search: $1).isEmpty
+    },
+    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
+      !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty
+    },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Service).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Domestic).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:where:)") {
@@ -112,9 +116,15 @@ private protocol Domestic: AnyObject {}
 
   nonisolated private static let requiring = [
     Way("UDILinking.require(_:named:search:fileID:line:)") { (try? $0.require((any Service).self, search: $1)) != nil },
-    Way("UDILinking.require(_:named:search:fileID:line:)") { (try? $0.require((any Domestic).self, search: $1)) != nil },
-    Way("UDILinking.require(_:search:fileID:line:)") { (try? $0.require(UDIKey((any Service).self), search: $1)) != nil },
-    Way("UDILinking.require(_:search:fileID:line:)") { (try? $0.require(UDIKey((any Domestic).self), search: $1)) != nil },
+    Way("UDILinking.require(_:named:search:fileID:line:)") {
+      (try? $0.require((any Domestic).self, search: $1)) != nil
+    },
+    Way("UDILinking.require(_:search:fileID:line:)") {
+      (try? $0.require(UDIKey((any Service).self), search: $1)) != nil
+    },
+    Way("UDILinking.require(_:search:fileID:line:)") {
+      (try? $0.require(UDIKey((any Domestic).self), search: $1)) != nil
+    },
     Way("UDILinking.require(named:search:fileID:line:)") {
       let context = $0, search = $1
       @MainActor func require() throws -> any Service { try context.require(search: search) }
@@ -144,8 +154,12 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let waiting = [
-    Way("UDILinking.obtain(_:named:search:fileID:line:)") { (try? await $0.obtain((any Service).self, search: $1)) != nil },
-    Way("UDILinking.obtain(_:named:search:fileID:line:)") { (try? await $0.obtain((any Domestic).self, search: $1)) != nil },
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") {
+      (try? await $0.obtain((any Service).self, search: $1)) != nil
+    },
+    Way("UDILinking.obtain(_:named:search:fileID:line:)") {
+      (try? await $0.obtain((any Domestic).self, search: $1)) != nil
+    },
     Way("UDILinking.obtain(named:search:fileID:line:)") {
       let asker = $0, search = $1
       @MainActor func obtain() async throws -> any Service { try await asker.obtain(search: search) }
@@ -166,8 +180,12 @@ private protocol Domestic: AnyObject {}
       @MainActor func obtain() async throws -> (any Domestic)? { try await asker.obtain(search: search) }
       return (try? await obtain()) != nil
     },
-    Way("UDILinking.obtain(_:search:fileID:line:)") { (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil },
-    Way("UDILinking.obtain(_:search:fileID:line:)") { (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil },
+    Way("UDILinking.obtain(_:search:fileID:line:)") {
+      (try? await $0.obtain(UDIKey((any Service).self), search: $1)) != nil
+    },
+    Way("UDILinking.obtain(_:search:fileID:line:)") {
+      (try? await $0.obtain(UDIKey((any Domestic).self), search: $1)) != nil
+    },
     Way("UDILinking.obtain(_:named:search:fileID:line:with:_:)") {
       (try? await $0.obtain((any Service).self, named: withNumber, search: $1, with: 1)) != nil
     },
@@ -298,6 +316,12 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let objectsMaking = [
+    Way("UDILinking.link(_:search:fileID:line:)") {
+      Asker().attached(to: $0).link(UDIKey((any Service).self), search: $1) != nil
+    },
+    Way("UDILinking.link(_:search:fileID:line:)") {
+      Asker().attached(to: $0).link(UDIKey((any Domestic).self), search: $1) != nil
+    },
     Way("UDILinking.link(_:named:search:fresh:fileID:line:)") {
       Asker().attached(to: $0).link((any Service).self, named: made, search: $1, fresh: true) != nil
     },

@@ -1,4 +1,4 @@
-/// The place in the source where a verb was called.
+/// The place in the source where a verb was called. For the library only.
 @safe
 public struct CallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
