@@ -82,7 +82,7 @@ actor Worker: UDIObject {
     let console = Console()
     context.bind(console, as: (any Log).self, named: UDIName(Slot.left))
     let (left, right) = (UDIName(Slot.left), UDIName(Slot.right))
-    #expect(left == UDIName(Slot.left) && left != right && left.description == "left")
+    #expect(left == UDIName(Slot.left) && left != right && left.description.hasSuffix("Slot.left"))
     let found = await Task.detached {
       (context.link((any Log).self, named: left), context.link((any Log).self, named: right))
     }.value

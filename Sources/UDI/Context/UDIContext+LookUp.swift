@@ -232,21 +232,12 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
     into memory: InstanceMemory
   ) -> LookupAnswer {
-    let dependent = presentDependent(asker)
-    if let name {
-      return unsafe answerAfterSetUp(type, named: name, reach, search, dependent, into: memory.address)
-    }
-    return unsafe answerAfterSetUp(type, reach, search, dependent, into: memory.address)
-  }
-
-  private func answerAfterSetUp(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
     let token = TypeToken.of(type)
+    let id = KeyIdentity.id(token.id, name)
+    let dependent = presentDependent(asker)
     return withNode {
       unsafe $0.answerAfterSetUp(
-        { token.id }, LookupForm(token, reach), search, self, for: dependent, into: memory)
+        { id }, LookupForm(token, reach), search, self, for: dependent, into: memory.address)
     }
   }
 
@@ -254,22 +245,6 @@ extension UDIContext {
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     withNode { unsafe $0.answer(type, named: name, reach, search, into: memory) }
-  }
-
-  private func answerAfterSetUp(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let (identity, form) = (TypeIdentity.of(type), LookupForm(.of(type), reach))
-    // The name is looked up each time, because a set-up block might be the first code to use it. The key is held as
-    // long as its id is in use.
-    var key: KeyIdentity?
-    defer { withExtendedLifetime(key) {} }
-    func id() -> UInt64? {
-      key = NamedKey.find(identity, name)
-      return key?.id
-    }
-    return withNode { unsafe $0.answerAfterSetUp(id, form, search, self, for: dependent, into: memory) }
   }
 
   @usableFromInline

@@ -122,13 +122,12 @@ extension UDIContext {
     if name == nil, !isFresh, let provider = providerAtOnce(type, reach, search, memory), try give(from: provider) {
       return
     }
-    let key = KeyIdentity.of(.of(type), name)
-    defer { withExtendedLifetime(key) {} }
+    let key = KeyIdentity.id(TypeToken.of(type).id, name)
     let dependent = UDIRecording.isOn ? presentDependent(asker) : nil
     while true {
       let target = withNode { node in
-        node.afterPendingSetUps(self, search, for: key.id) { garbage in
-          node.nearestTarget(key.id, type, reach, search, skipsBindings: isFresh, for: dependent, &garbage)
+        node.afterPendingSetUps(self, search, for: key) { garbage in
+          node.nearestTarget(key, type, reach, search, skipsBindings: isFresh, for: dependent, &garbage)
         }
       }
       switch target {
@@ -158,7 +157,7 @@ extension UDIContext {
     _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> Provider? {
     let answer = withNode { node in
-      unsafe node.attempt(KnownKey(id: TypeToken.of(type).id), LookupForm(casting: reach), search, into: memory.address)
+      unsafe node.attempt(TypeToken.of(type).id, LookupForm(casting: reach), search, into: memory.address)
     }
     guard case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue,
       !entry.registered.isRefused(to: reach)

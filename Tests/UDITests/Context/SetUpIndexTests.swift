@@ -327,29 +327,6 @@ import TreeModel
 
   // MARK: Blocks that arrive during a lookup
 
-  /// A name whose comparison with an equal name runs user code, which happens in the middle of a lookup.
-  private final class Nosy: Hashable, Sendable {
-    let whenCompared: @Sendable () -> Void
-    init(_ whenCompared: @escaping @Sendable () -> Void = {}) { self.whenCompared = whenCompared }
-
-    static func == (left: Nosy, right: Nosy) -> Bool {
-      left.whenCompared()
-      right.whenCompared()
-      return true
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine("the same for all") }
-  }
-
-  @Test func aBranchThatArrivesDuringALookupIsSetUpFirst() throws {
-    let (root, branch) = (UDIContext(tag: "root"), UDIContext(tag: "branch"))
-    let (near, far, name) = (Plain("near"), Plain("far"), UDIName(Nosy()))
-    try branch.makeChild(tag: "leaf").bind(far, as: (any Service).self, named: name)
-    branch.setUp { $0.multiBind(near, as: (any Service).self, named: name) }
-    let asked = UDIName(Nosy { if branch.parent == nil { try? root.addChild(branch) } })
-    #expect(root.linkAll((any Service).self, named: asked).map { ($0 as? Plain)?.label } == ["near", "far"])
-  }
-
   /// The keys of a branch arrive one after the other. The key of its set-up comes first.
   @Test func noLookupFindsAnythingInABranchWithoutItsSetUp() {
     let wrong = Tally()

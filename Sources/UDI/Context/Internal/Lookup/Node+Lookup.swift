@@ -14,7 +14,7 @@ extension Node {
     _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let form = LookupForm(type, reach)
-    let answer = unsafe attempt(KnownKey(id: type.id), form, search, into: memory)
+    let answer = unsafe attempt(type.id, form, search, into: memory)
     guard case .dead = answer else { return answer }
     return unsafe answerCleaningUp(type.id, form, search, into: memory)
   }
@@ -24,46 +24,11 @@ extension Node {
   func answer(
     _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let answer = unsafe attempt(.of(type), named: name, reach, search, into: memory)
+    let token = TypeToken.of(type)
+    let (id, form) = (KeyIdentity.id(token.id, name), LookupForm(token, reach))
+    let answer = unsafe attempt(id, form, search, into: memory)
     guard case .dead = answer else { return answer }
-    return unsafe answerComparing(type, name, reach, search, into: memory)
-  }
-
-  /// Looks up a dependency with a name. Like `attempt` without a name, this changes nothing and never calls user code.
-  ///
-  /// This method finds an entry by the hash of the name. It then compares the entry's name with the given one only if
-  /// the comparison needs no user code, that is, if both are strings or copies of the same name. One lock is therefore
-  /// enough, which makes the benchmarks "link by name" and "link by a key" faster: the latter takes 427 instructions
-  /// instead of 915.
-  ///
-  /// - Returns: The answer. It is `dead` for a dead entry, and also if names have to be compared with the user's `==`.
-  ///   The caller compares them with no lock held.
-  @inline(__always)
-  func attempt(
-    _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // If names have collided, this name's id might differ from its hash. Collisions are checked for after the lookup,
-    // which has taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
-    if case .nothing = answer, NamedKey.haveCollided { return .dead }
-    return answer
-  }
-
-  /// Looks up a dependency with a name, comparing names with the user's `==`, with no lock held.
-  @inline(never)
-  private func answerComparing(
-    _ type: Any.Type, _ name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    guard let key = NamedKey.find(TypeIdentity.of(type), name) else {
-      // The name is not in use yet, but a pending set-up block might use it.
-      return mustRunSetUps(search) ? .setUpPending : .nothing
-    }
-    // As long as the key is retained, no other name can get its id.
-    defer { withExtendedLifetime(key) {} }
-    let form = LookupForm(.of(type), reach)
-    let answer = unsafe attempt(KnownKey(id: key.id), form, search, into: memory)
-    guard case .dead = answer else { return answer }
-    return unsafe answerCleaningUp(key.id, form, search, into: memory)
+    return unsafe answerCleaningUp(id, form, search, into: memory)
   }
 
   /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
@@ -71,12 +36,9 @@ extension Node {
   ///
   /// This method climbs by itself instead of calling `visit`, which needs the tree lock. It need not go down, because a
   /// node's slot also answers for all nodes below.
-  ///
-  /// - Returns: The answer. It is `dead` for a dead entry, and also if the entry that was found might belong to a
-  ///   different key with the same id.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
     guard shared.pendingSetUps.isEmpty else {
@@ -84,11 +46,11 @@ extension Node {
       return .setUpPending
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
-    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
-    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+    let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
     lock.unlock()
     return answer
   }
@@ -100,16 +62,15 @@ extension Node {
   func attemptUnrecorded(
     _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let key = KnownKey(id: key)
     lock.lock()
     guard !shared.pendingSetUps.hasBlocks else {
       lock.unlock()
       return .setUpPending
     }
-    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
-    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+    let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
     lock.unlock()
     return answer
   }
@@ -117,7 +78,7 @@ extension Node {
   /// Continues the lookup in the contexts above. The caller has locked this node; this method unlocks it.
   @inline(never)
   private func attemptAbove(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
     if looksAbove(search) {
@@ -128,8 +89,8 @@ extension Node {
           node.lock.unlock()
           return .setUpPending
         }
-        if let slot = node.shared.slots.find(key.id), slot.element.state.depth == 0 {
-          let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+        if let slot = node.shared.slots.find(key), slot.element.state.depth == 0 {
+          let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
           node.lock.unlock()
           return answer
         }
@@ -156,7 +117,7 @@ extension Node {
   ) -> LookupAnswer {
     while true {
       Tree.change { garbage in withdrawNearestIfDead(key, search, &garbage) }
-      let answer = unsafe attempt(KnownKey(id: key), form, search, into: memory)
+      let answer = unsafe attempt(key, form, search, into: memory)
       guard case .dead = answer else { return answer }
     }
   }
@@ -171,14 +132,6 @@ extension Node {
 }
 
 extension Entry {
-  /// Answers with the dependency as the requested type; `dead` if the entry might belong to a different key.
-  @inline(__always)
-  fileprivate func answer(
-    _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    key.isSurelyKey(of: self) ? unsafe answer(form, into: memory) : .dead
-  }
-
   /// Answers with the dependency as the requested type.
   @inline(__always)
   func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
