@@ -48,7 +48,8 @@ extension UDIKey: CustomStringConvertible {
 }
 
 /// Stops the program if a key or a registration was given a subclass that a variable of a superclass's metatype
-/// contains. The compiler would check what is registered only against the superclass, but lookups use it without a cast.
+/// contains. The compiler would check what is registered against the superclass only, but lookups use it without a
+/// cast.
 ///
 /// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
 @usableFromInline

@@ -56,11 +56,12 @@ public struct UDIName: Hashable, Sendable {
     self.init(text: "\(String(reflecting: type)) \(String(reflecting: value))")
   }
 
+  // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
+  // If it were unavailable, an optional would become a name without a warning. `.ci/refused` checks this.
+
   /// Deprecated: a name must not be made from an optional.
   ///
   /// - Parameter value: The value to unwrap.
-  // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
-  // If it were unavailable, an optional would become a name without a warning. `.ci/refused` checks this.
   @available(
     *, deprecated,
     message: "unwrap it first: nil would be a name, too. With `named: value.map { UDIName($0) }`, nil means no name"
