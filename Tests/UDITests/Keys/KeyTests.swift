@@ -292,6 +292,7 @@ extension UDIKey<any Errand> {
     #expect(type.namedKeys.load(ordering: .relaxed) == 1)
     context.unbind(Mark.self, named: "mark")
     #expect(key == nil && type.namedKeys.load(ordering: .relaxed) == 0)
+    #expect(NamedKey.lock.withLock { unsafe NamedKey.table[KeyIdentity.id(type.id, "mark")] == nil })
   }
 
   /// While some threads drop a key, others make it again.

@@ -24,11 +24,11 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   }
 
   /// No reference to a key may be released under this lock, because `deinit` takes it.
-  private static let lock = Lock()
+  static let lock = Lock()
   /// All keys with a name, by their ids. Guarded by `lock`.
-  private nonisolated(unsafe) static var table: [UInt64: (key: WeakKey, address: UInt)] = [:]
+  private(set) nonisolated(unsafe) static var table: [UInt64: (key: WeakKey, address: UInt)] = [:]
 
-  private struct WeakKey { weak let object: NamedKey? }
+  struct WeakKey { weak let object: NamedKey? }
 
   /// Finds or makes the key of the given type and name.
   @inline(never)
