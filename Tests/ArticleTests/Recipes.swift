@@ -66,7 +66,7 @@ nonisolated private final class CountingStore: Store {
   }
 }
 
-nonisolated private struct Services: UDIModule, Hashable {
+nonisolated private struct Services: UDIModule {
   enum Mode { case live, preview }
   let mode: Mode
   func register(in context: UDIContext) {

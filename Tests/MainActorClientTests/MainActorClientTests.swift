@@ -82,7 +82,7 @@ actor Worker: UDIObject {
     let console = Console()
     context.bind(console, as: (any Log).self, named: UDIName(Slot.left))
     let (left, right) = (UDIName(Slot.left), UDIName(Slot.right))
-    #expect(left == UDIName(Slot.left) && left != right && left.description == "left")
+    #expect(left == UDIName(Slot.left) && left != right && left.description.hasSuffix("Slot.left"))
     let found = await Task.detached {
       (context.link((any Log).self, named: left), context.link((any Log).self, named: right))
     }.value
@@ -237,11 +237,11 @@ nonisolated public struct PublicServices: UDIModule, Sendable {
     let context = UDIContext(tag: "window")
     context.install(LogModule(line: "ready"))
     let line = await Task.detached {
-      context.install(LogModule(line: "ready"), LogModule(line: "twice"))
+      context.install(LogModule(line: "twice"))
       return context.link((any Log).self)?.line()
     }.value
     #expect(line == "ready")
-    #expect(context.linkAll((any Log).self).count == 2)
+    #expect(context.linkAll((any Log).self).count == 1)
   }
 }
 
@@ -255,8 +255,8 @@ final class CountingModule: UDIModule {
   }
 }
 
-/// A value of the main actor's, whose `Hashable` conformance belongs to the main actor, too.
-struct NumberModule: UDIModule, Hashable {
+/// A value of the main actor's.
+struct NumberModule: UDIModule {
   let number: Int
   func register(in context: UDIContext) {
     context.register((any Clock).self, named: UDIName(number), lifetime: .context) { [number] in
@@ -268,7 +268,7 @@ struct NumberModule: UDIModule, Hashable {
 }
 
 /// A value that belongs to no actor.
-nonisolated struct LogModule: UDIModule, Hashable {
+nonisolated struct LogModule: UDIModule {
   let line: String
   func register(in context: UDIContext) {
     context.register((any Log).self, named: line == "ready" ? nil : UDIName(line), lifetime: .context) { Console() }

@@ -229,18 +229,16 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
   context.bind(Tool(), as: Tool.self, named: number)  // refused: cannot convert value of type 'Int?'
 }
 
-@MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?, _ token: Token?) throws {
+@MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?) throws {
   context.provide(window)  // warned: unwrap it first: a lookup of the type
   context.provide(local, named: "main")  // warned: unwrap it first: a lookup of the type
   _ = try context.require((any Local)?.self)  // warned: ask for the type without the question mark, or use `link`
   _ = context.link((any Local)?.self)  // warned: without the question mark: `link` returns an optional anyway
-  _ = UDIName(token)  // warned: unwrap it first
+  _ = UDIName(window)  // warned: unwrap it first
 }
 
-final class Token: Hashable {
-  static func == (left: Token, right: Token) -> Bool { left === right }
-  func hash(into hasher: inout Hasher) {}
-}
+/// Belongs to the main actor, and is neither `Sendable` nor `Hashable`.
+struct Token { let window: Window }
 
 final class Ledger: UDIObject {
   let _attachedContext = UDIAttachment()
@@ -260,7 +258,7 @@ final class Ledger: UDIObject {
   }
 }
 
-nonisolated func allowedOptionals<Value: Hashable & Sendable>(
+nonisolated func allowedOptionals<Value>(
   _ context: UDIContext, _ shop: Shop?, _ number: Int?, _ value: Value, _ tool: Tool
 ) throws -> UDIName {
   if let shop {

@@ -63,7 +63,6 @@ extension UDIContext {
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = KeyIdentity.of(.of(type), name)
-    defer { withExtendedLifetime(key) {} }
     return change { node, garbage in
       guard let binding = node.ownBinding(key) else { return false }
       binding.takeOut(&garbage)

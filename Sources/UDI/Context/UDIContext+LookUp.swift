@@ -233,13 +233,13 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
     _ asker: Asker?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    let form = mustMake ? LookupForm(casting: reach) : LookupForm(.of(type), reach)
-    let key = KeyIdentity.of(.of(type), name)
-    defer { withExtendedLifetime(key) {} }
+    let token = TypeToken.of(type)
+    let form = mustMake ? LookupForm(casting: reach) : LookupForm(token, reach)
+    let key = KeyIdentity.id(token.id, name)
     let dependent = presentDependent(asker)
     return change { node, garbage in
       unsafe node.locate(
-        key.id, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
+        key, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
     }
   }
 

@@ -30,7 +30,6 @@ extension UDIContext {
       }
       return keys
     }
-    // The description of a name is user code, so it must not run under the lock.
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
     var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
     defer { survey.release() }

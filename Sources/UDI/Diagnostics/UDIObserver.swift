@@ -56,7 +56,7 @@ public struct UDIObserver: Sendable {
 
   /// Notifies the observer of an event, unless the observer itself has caused it. Do not call this under a lock.
   ///
-  /// - Parameter event: Makes the event, which runs user code: the descriptions of names.
+  /// - Parameter event: Makes the event.
   @inline(never)
   static func tell(_ event: () -> UDIEvent) {
     guard let observer = ofTask ?? process else { return }

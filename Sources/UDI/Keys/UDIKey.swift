@@ -30,17 +30,11 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   /// - Parameters:
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
   ///   - name: Distinguishes several dependencies of this type.
-  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains. (Verbs that take a type use
-  ///   the class in the variable.)
+  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
   @inlinable
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
-    if type != Dependency.self { Self.refuse(type) }
+    if type != Dependency.self { checkStaticType(type, Dependency.self) }
     self.name = name
-  }
-
-  @usableFromInline
-  static func refuse(_ type: Dependency.Type) -> Never {
-    fatalError("a key of \(Dependency.self) was made from \(type): name the class itself, as in `\(type).self`")
   }
 
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
@@ -51,4 +45,19 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
 extension UDIKey: CustomStringConvertible {
   /// The type, and the name if there is one: `Shop.Cart named "draft"`.
   public var description: String { describeKey(typeName, name) }
+}
+
+/// Stops the program if a key or a registration was given a subclass that a variable of a superclass's metatype
+/// contains. The compiler would check what is registered against the superclass only, but lookups use it without a
+/// cast.
+///
+/// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
+@usableFromInline
+func checkStaticType(_ type: Any.Type, _ expected: Any.Type, at place: @autoclosure () -> String = "") {
+  if type == expected { return }
+  fatalError(
+    """
+    \(place())a variable of the type `\(describeType(expected)).Type` was given, and contains \(describeType(type)): \
+    write the type itself, `\(type).self`
+    """)
 }

@@ -84,8 +84,8 @@ extension UDIAttachment {
     _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
     let token = TypeToken.of(type)
-    if let name { return attempt { unsafe $0.attempt(token, named: name, reach, search, into: memory) } }
-    return attempt { unsafe $0.attempt(KnownKey(id: token.id), LookupForm(token, reach), search, into: memory) }
+    let id = KeyIdentity.id(token.id, name)
+    return attempt { unsafe $0.attempt(id, LookupForm(token, reach), search, into: memory) }
   }
 
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment

@@ -73,9 +73,7 @@ extension UDIContext {
     _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
     _ reach: Reach, _ closer: Closer?, _ site: CallSite
   ) -> UDIRegistration<Dependency> {
-    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      BindRequest.check(form, type, site)
-    }
+    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     let provider = Factory(type, name, .context, metadata, site, reach, giving: value)
     provider.close(with: closer)
     add(provider, Instance(value))

@@ -163,6 +163,7 @@ extension UDIContext {
   func register<Dependency>(
     _ factory: __owned Provider, closing closer: Closer? = nil
   ) -> UDIRegistration<Dependency> {
+    checkStaticType(factory.madeType, Dependency.self, at: "\(factory.site.fileID):\(factory.site.line): ")
     if let closer { factory.close(with: closer) }
     let reach = factory.reach
     add(factory) { _ in }

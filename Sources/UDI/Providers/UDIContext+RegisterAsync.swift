@@ -59,7 +59,7 @@ extension UDIContext {
     return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
-        { context, _ in try Instance(optional: try await factory.value(context), as: type) },
+        { context, _ in try await factory.value(context).map { Instance($0) } },
         completion(onCreate, site)),
       closing: .of(onClose))
   }
@@ -99,7 +99,7 @@ extension UDIContext {
     return register(
       AsyncFactory(
         type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
-        { _, _ in try Instance(optional: try await factory.value(), as: type) },
+        { _, _ in try await factory.value().map { Instance($0) } },
         completion(onCreate, site)),
       closing: .of(onClose))
   }
@@ -143,7 +143,7 @@ extension UDIContext {
         { context, arguments in
           guard let arguments else { throw ProviderFailure.nothing }
           let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
-          return try Instance(optional: try await factory.value.call(context, pack), as: type)
+          return try await factory.value.call(context, pack).map { Instance($0) }
         }, nil),
       closing: .of(onClose))
   }
@@ -306,7 +306,7 @@ extension UDIContext {
     return register(
       AsyncFactory(
         type, name, lifetime, metadata, site, reach, .mainActor,
-        { @MainActor context, _ in try Instance(optional: try await closures.value.0(context), as: type) },
+        { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } },
         onCreate == nil
           ? nil
           : { @MainActor context, instance, _ in
@@ -340,7 +340,7 @@ extension UDIContext {
         type, name, lifetime, metadata, site, .anywhere, isolation,
         { context, _ in
           let parameters = try await context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)
-          return try Instance(optional: try await make.value.call(pack(parameters)), as: type)
+          return Instance(try await make.value.call(pack(parameters)))
         }, completion(onCreate, site)),
       closing: .of(onClose))
   }
@@ -450,20 +450,5 @@ private struct MainActorInitialiser<Dependency, First, each More> {
   @MainActor
   func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
     try await function(arguments.first, repeat each arguments.more)
-  }
-}
-
-extension Instance {
-  /// Wraps the result of a factory; nil if the result is nil.
-  ///
-  /// - Parameter type: The type that the provider is registered as: `Dependency`, or a subclass of it if the caller
-  ///   passed the subclass in a variable of type `Dependency.Type`.
-  /// - Throws: `ProviderFailure.notConvertible` if the instance is not of that type.
-  fileprivate init?<Dependency>(optional: Dependency?, as type: Any.Type) throws {
-    guard let made = optional else { return nil }
-    if type != Dependency.self, !isInstance(type, made as AnyObject) {
-      throw ProviderFailure.notConvertible(from: Dependency.self)
-    }
-    self.init(made)
   }
 }

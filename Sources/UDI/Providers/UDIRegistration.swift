@@ -119,6 +119,7 @@ extension UDIRegistration {
     _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ conversion: Isolation, _ site: CallSite,
     _ convert: @escaping (Instance) -> Instance?
   ) {
+    checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
     guard let provider = entry as? Provider else {
       fatalError(
         """
@@ -138,8 +139,7 @@ extension UDIRegistration {
     // The next line stops the program if the provider and the conversion belong to different actors, because an
     // instance that is made on one actor could not be converted on the other.
     let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
-    let alias = Alias(
-      type, name, site, reach, isolation, of: provider, conversion, Self.checking(convert, type))
+    let alias = Alias(type, name, site, reach, isolation, of: provider, conversion, convert)
     var replacesItsSource = false
     Tree.change { garbage in
       guard let node = provider.node else { return }
@@ -156,19 +156,6 @@ extension UDIRegistration {
         come from the provider of \(alias.key) itself: this call would replace that provider, and nothing would be \
         left to serve. Serve another type, or use another name.
         """)
-    }
-  }
-
-  /// Returns a conversion that gives only instances of the given type. `type` is a subclass of `Other` if the caller
-  /// passed it in a variable of the superclass's metatype; the compiler then does not know the subclass, and the
-  /// conversion converts only to the superclass.
-  private static func checking<Other>(
-    _ convert: @escaping (Instance) -> Instance?, _ type: Other.Type
-  ) -> (Instance) -> Instance? {
-    if type == Other.self { return convert }
-    return { original in
-      guard let converted = convert(original), isInstance(type, converted.object) else { return nil }
-      return converted
     }
   }
 

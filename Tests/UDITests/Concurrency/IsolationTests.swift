@@ -357,28 +357,6 @@ import UDI
     for _ in 0..<death.births { #expect(await death.wasOnMainActor, sourceLocation: sourceLocation) }
   }
 
-  /// An explanation holds objects of other types while names describe themselves. By then the main actor has released
-  /// all its references.
-  @Test func anObjectThatAnExplanationOffersDiesOnTheMainActor() async {
-    let death = Death()
-    var mortal: Mortal? = Mortal(death)
-    let pause = Pause()
-    if let mortal { context.bind(mortal, as: (any Local).self, named: UDIName(pause)) }
-    // On a thread of its own, because this blocks it.
-    async let explanation = withCheckedContinuation { [context] continuation in
-      onThread { continuation.resume(returning: context.explain((any Shown).self)) }
-    }
-    await pause.reached
-    mortal = nil
-    // What was sent to the main actor earlier has been released by now.
-    await Task.detached { @MainActor in }.value
-    pause.end()
-    guard case .otherType = await explanation.cause else {
-      return #expect(Bool(false), "the object is offered under its other type")
-    }
-    #expect(await death.wasOnMainActor)
-  }
-
   /// The library checks on another thread whether an object is alive, while the main actor releases the object.
   @Test(arguments: 0..<9)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
@@ -562,30 +540,6 @@ private final class Tool: UDIObject {
   let _attachedContext = UDIAttachment()
   @WeaklyLinked var local: (any Local)?
   func didAttachContext() {}
-}
-
-/// A name that, when it is first described, waits until it may go on.
-private final class Pause: Hashable, Sendable, CustomStringConvertible {
-  private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-  private let isOver = DispatchSemaphore(value: 0)
-  private let descriptions = Tally()
-
-  static func == (left: Pause, right: Pause) -> Bool { left === right }
-  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-
-  var description: String {
-    descriptions.add()
-    if descriptions.count == 1 {
-      continuation.yield()
-      isOver.wait()
-    }
-    return "pause"
-  }
-
-  var reached: Void {
-    get async { for await _ in stream { return } }
-  }
-  func end() { isOver.signal() }
 }
 
 /// Where something died.

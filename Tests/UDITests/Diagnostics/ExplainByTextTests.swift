@@ -3,12 +3,6 @@ import UDI
 
 private enum Side { case left }
 
-/// A name that cannot be told from others of its kind by its description.
-private struct Twin: Hashable, Sendable, CustomStringConvertible {
-  let number: Int
-  var description: String { "twin" }
-}
-
 /// Explanations for programs that know a key only by its texts.
 @Suite @MainActor struct ExplainByTextTests {
   private let typeName = String(reflecting: (any Service).self)
@@ -26,7 +20,7 @@ private struct Twin: Hashable, Sendable, CustomStringConvertible {
           context.explain(typeNamed: typeName, named: nil, search: search)
             == context.explain((any Service).self, search: search))
         #expect(
-          context.explain(typeNamed: typeName, named: "left", search: search)
+          context.explain(typeNamed: typeName, named: UDIName(Side.left).description, search: search)
             == context.explain((any Service).self, named: UDIName(Side.left), search: search))
       }
     }
@@ -34,16 +28,6 @@ private struct Twin: Hashable, Sendable, CustomStringConvertible {
     #expect(
       child.explain(typeNamed: typeName, named: quoted, search: nil)
         == child.explain((any Service).self, named: "a \"quoted\" name"))
-  }
-
-  @Test func ofNamesWithOneDescriptionTheFirstOneCounts() {
-    let context = UDIContext(tag: "context")
-    let (plain, member) = (Plain(), Member())
-    context.bind(plain, as: (any Service).self, named: UDIName(Twin(number: 0)))
-    for number in 1..<8 { context.multiBind(member, as: (any Service).self, named: UDIName(Twin(number: number))) }
-    #expect(
-      context.explain(typeNamed: typeName, named: "twin", search: nil)?.cause
-        == context.explain((any Service).self, named: UDIName(Twin(number: 0))).cause)
   }
 
   @Test func explainsALookupOnTheMainActor() async {

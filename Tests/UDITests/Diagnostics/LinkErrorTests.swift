@@ -185,11 +185,11 @@ struct LinkErrorTests {
   @Test("Of a long way the ends are shown")
   func longWay() throws {
     for index in 0..<100 {
-      root.register((any Alpha).self, named: UDIName(index)) { context in
-        Made(parts: [try context.require((any Alpha).self, named: UDIName(index + 1))])
+      root.register((any Alpha).self, named: "\(index)") { context in
+        Made(parts: [try context.require((any Alpha).self, named: "\(index + 1)")])
       }
     }
-    let error = try #require(#expect(throws: UDILinkError.self) { try root.require((any Alpha).self, named: 0) })
+    let error = try #require(#expect(throws: UDILinkError.self) { try root.require((any Alpha).self, named: "0") })
     #expect(error.chain.count == 101 && error.chain.map(\.name) == (0...100).map { "\($0)" })
     let lines = error.description.split(separator: "\n")
     #expect(

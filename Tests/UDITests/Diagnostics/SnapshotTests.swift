@@ -127,7 +127,7 @@ import UDI
     let gone = contexts[0].removedBindings
     #expect(gone.map(\.reason) == [.replaced, .withdrawn, .dead])
     #expect(gone.map(\.typeName) == Array(repeating: "UDITests.Service", count: 3))
-    #expect(gone.map(\.name) == ["1", nil, "dead"])
+    #expect(gone.map(\.name) == ["Swift.Int 1", nil, "dead"])
     #expect(gone.map(\.isAlive) == [true, true, false])
     #expect(gone.map(\.className) == ["Plain", "Plain", "Plain"])
     #expect(gone[0].endLine == replaced && gone[0].line == replaced - 1 && gone[0].endFileID == #fileID)
@@ -171,8 +171,8 @@ import UDI
     #expect(
       snapshot.text(depth: 2, width: 2) == """
         ▸ App
-          • UDITests.Service named "0": Plain
-          • UDITests.Service named "1": Plain
+          • UDITests.Service named "Swift.Int 0": Plain
+          • UDITests.Service named "Swift.Int 1": Plain
           … 3 more bindings and providers
           ▸ 0
             … 99 more contexts

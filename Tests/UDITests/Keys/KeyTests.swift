@@ -10,6 +10,7 @@ private enum Shelf {
 }
 
 private enum Cellar {
+  enum Tab { case home }
   final class Item<Content>: Shelf.Thing {}
 }
 
@@ -160,18 +161,64 @@ extension UDIKey<any Errand> {
     #expect(Swift.Set(first).count == 301)
   }
 
-  @Test func namesCompareByTypeAndValue() {
-    #expect(UDIName("a") == "a")
-    #expect(UDIName(1) == 1)
-    #expect(UDIName(1) != "1")
-    #expect(UDIName(Int8(1)).description == "1")
-    #expect(UDIName("a").description == "a")
-    #expect(UDIName([1, 2]) == UDIName([1, 2]))
-    #expect(UDIName(1) != UDIName(1.0) && UDIName(1) != UDIName(UInt8(1)))
+  @Test func aNameOfAStringIsThatString() {
+    #expect(UDIName("a") == "a" && UDIName("a").hashValue == ("a" as UDIName).hashValue)
+    #expect(UDIName("a").description == "a" && UDIName("a" as Any) == "a")
     #expect(
       UDIName("two\nlines").description == #"two\u{000A}lines"#
         || UDIName("two\nlines").description == #"two\nlines"#)
-    #expect(UDIName("a").hashValue == ("a" as UDIName).hashValue)
+  }
+
+  private enum Tab { case home, search(String) }
+
+  /// The values of the arguments are all different.
+  @Test func aNameOfAnotherValueConsistsOfItsTypeAndDescription() throws {
+    #expect(UDIName(5) == 5 && UDIName(5).description == "Swift.Int 5")
+    #expect(UDIName(Tab.home).description == "UDITests.KeyTests.(private).Tab UDITests.KeyTests.(private).Tab.home")
+    let id = UUID()
+    func make<Value>(_ value: Value) -> UDIName { UDIName(value) }
+    let values: [Any] = [
+      "1", 1, 1.0, UInt8(1), Optional(1) as Any, Optional("1") as Any, Int?.none as Any, String?.none as Any, [1], true,
+      Character("1"), Substring("1"), Tab.home, Tab.search("home"), Tab.search(""), Cellar.Tab.home, id, UUID(),
+      Int.self,
+    ]
+    #expect(Swift.Set(values.map(make)).count == values.count)
+    #expect(values.allSatisfy { make($0) == make($0) })
+    #expect(make(id) == UDIName(id) && make(Optional(1)) != 1 && make(Tab.search("x")) == UDIName(Tab.search("x")))
+  }
+
+  @Test func anObjectIsNoName() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      _ = UDIName(Plain() as any Service)
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("A Plain is an object and cannot be a name: name it by a text."))
+  }
+
+  /// Notes how often it is described, compared and hashed.
+  private struct Told: Hashable, CustomStringConvertible {
+    let calls: Tally
+    var description: String {
+      calls.add()
+      return "told"
+    }
+    static func == (left: Told, right: Told) -> Bool {
+      left.calls.add()
+      return false
+    }
+    func hash(into hasher: inout Hasher) { calls.add() }
+  }
+
+  /// Whatever is done with a name, the value that it was made from is not used again.
+  @Test func aValueIsDescribedOnce() {
+    let calls = Tally()
+    let name = UDIName(Told(calls: calls))
+    let (context, service) = (UDIContext(tag: "context"), Plain())
+    context.bind(service, as: (any Service).self, named: name)
+    #expect(context.link((any Service).self, named: name) === service && context.linkAll((any Service).self).count == 1)
+    _ = (context.explain((any Service).self, named: name).description, "\(name)")
+    #expect(context.unbind((any Service).self, named: name) && calls.count == 1)
+    #expect(UDIName(Told(calls: calls)) == name)
   }
 
   @Test func anInterpolatedTextIsANameLikeAnyOther() {
@@ -186,28 +233,8 @@ extension UDIKey<any Errand> {
     #expect(context.link((any Service).self, named: "tab \(number + 1)") == nil)
   }
 
-  /// NaN is not equal to itself, but a name made of it equals another such name.
-  @Test func aNameOfWhatIsNotEqualToItself() throws {
-    let context = UDIContext(tag: "context")
-    let (first, second) = (Plain(), Plain())
-    let name = UDIName(Double.nan)
-    let (copy, other) = (name, UDIName(Double.nan))
-    try #require(name == copy && name != other)
-    for _ in 0..<4000 { context.bind(first, as: (any Service).self, named: name) }
-    for _ in 0..<4000 { context.multiBind(first, as: (any Service).self, named: copy) }
-    #expect(boundHere(context).count == 1)
-    context.bind(second, as: (any Service).self, named: other)
-    #expect(context.link((any Service).self, named: copy) === first)
-    #expect(context.link((any Service).self, named: other) === second)
-    #expect(context.linkAll((any Service).self).count == 2)
-    context.unbind((any Service).self, named: copy)
-    #expect(context.link((any Service).self, named: name) == nil)
-    context.unbind((any Service).self, named: other)
-    #expect(boundHere(context).isEmpty)
-  }
-
-  @Test @MainActor func aNameIsTheSameHoweverItIsMade() {
-    func make<Value: Hashable>(_ value: Value) -> UDIName { UDIName(value) }
+  @Test func aNameIsTheSameHoweverItIsMade() {
+    func make<Value>(_ value: Value) -> UDIName { UDIName(value) }
     #expect(make("x") == "x")
     #expect(make(1) == 1)
   }
@@ -220,98 +247,7 @@ extension UDIKey<any Errand> {
     for (name, service) in zip(names, services) { #expect(context.link((any Service).self, named: name) === service) }
   }
 
-  /// A name with the same hash as all other names of its type.
-  struct Clash: Hashable, Sendable {
-    let value: Int
-    init(_ value: Int) { self.value = value }
-    func hash(into hasher: inout Hasher) {}
-  }
-
-  /// Names with equal hashes are still distinguished, and found in every direction.
-  @Test func collidingNames() throws {
-    let root = UDIContext(tag: "root")
-    let middle = try root.makeChild(tag: "middle")
-    let leaf = try middle.makeChild(tag: "leaf")
-    let (above, member, below) = (
-      Member().attached(to: root), Member().attached(to: middle), Member().attached(to: leaf)
-    )
-    let services = (0..<6).map { Plain("\($0)") }
-    let names = services.indices.map { UDIName(Clash($0)) }
-    for (name, service) in zip(names, services) { middle.bind(service, as: (any Service).self, named: name) }
-    root.bind(services[5], as: (any Other).self, named: names[5])
-    func expectAll(but missing: Int? = nil, _ comment: Comment) {
-      for (index, name) in names.enumerated() {
-        let expected = index == missing ? nil : services[index]
-        for context in [root, middle] { #expect(context.link((any Service).self, named: name) === expected, comment) }
-        for object in [above, member] {
-          #expect(object.linkInLine((any Service).self, named: name) === expected, comment)
-          #expect((try? object.require((any Service).self, named: name)) === expected, comment)
-        }
-        #expect(below.linkInLine((any Service).self, named: name, search: .ancestors) === expected, comment)
-        #expect(leaf.link((any Service).self, named: name, search: .ancestors) === expected, comment)
-        #expect(middle.link((any Service).self, named: name, search: .local) === expected, comment)
-        let all = root.linkAll((any Service).self, named: name)
-        #expect(all.count == (expected == nil ? 0 : 1) && all.allSatisfy { $0 === expected }, comment)
-      }
-      for context in [root, middle] {
-        #expect(context.link((any Service).self, named: UDIName(Clash(99))) == nil, comment)
-      }
-      #expect(member.linkInLine((any Service).self, named: UDIName(Clash(99))) == nil, comment)
-      #expect(leaf.link((any Service).self, named: UDIName(Clash(99)), search: .ancestors) == nil, comment)
-      #expect(leaf.link((any Other).self, named: names[5], search: .ancestors) === services[5], comment)
-      #expect(root.linkAll((any Service).self).count == (missing == nil ? 6 : 5), comment)
-    }
-    expectAll("bound")
-    // The name that came first, whose id is its hash, goes, and comes back while the others are still there.
-    for index in [0, 3] {
-      middle.unbind((any Service).self, named: names[index])
-      expectAll(but: index, "without \(index)")
-      middle.bind(services[index], as: (any Service).self, named: names[index])
-      expectAll("with \(index) again")
-    }
-    // From a context that itself has another name with that hash.
-    leaf.multiBind(services[0], as: (any Service).self, named: UDIName(Clash(100)))
-    #expect(leaf.link((any Service).self, named: names[4], search: .ancestors) === services[4])
-    #expect(leaf.link((any Service).self, named: names[4]) === services[4])
-    #expect(leaf.link((any Service).self, named: names[4], search: .descendants) == nil)
-    #expect(below.linkInLine((any Service).self, named: names[4]) === services[4])
-    #expect(below.linkInLine((any Service).self, named: names[4], search: .descendants) == nil)
-  }
-
-  @Test func collidingNamesAreFollowed() async throws {
-    let root = UDIContext(tag: "root")
-    let child = try root.makeChild(tag: "child")
-    let (first, second) = (Plain("first"), Plain("second"))
-    child.bind(first, as: (any Service).self, named: UDIName(Clash(1)))
-    var updates = root.updates(of: (any Service).self, named: UDIName(Clash(2))).makeAsyncIterator()
-    #expect(try await #require(updates.next()) == nil)
-    child.bind(second, as: (any Service).self, named: UDIName(Clash(2)))
-    #expect(try await #require(updates.next()) === second)
-    child.unbind((any Service).self, named: UDIName(Clash(1)))
-    child.unbind((any Service).self, named: UDIName(Clash(2)))
-    #expect(try await #require(updates.next()) == nil)
-  }
-
-  /// A name is user code: its comparison may use the library, because no lock is held.
-  @Test func aNameThatUsesTheLibrary() {
-    struct Curious: Hashable, Sendable {
-      let context: UDIContext
-      static func == (left: Curious, right: Curious) -> Bool {
-        _ = left.context.link((any Service).self)
-        left.context.unbind((any Other).self)
-        return true
-      }
-      func hash(into hasher: inout Hasher) { _ = context.children }
-    }
-    let context = UDIContext(tag: "context")
-    let service = Plain()
-    context.bind(service, as: (any Service).self, named: UDIName(Curious(context: context)))
-    #expect(context.link((any Service).self, named: UDIName(Curious(context: context))) === service)
-    let member = Member().attached(to: context)
-    #expect(member.linkInLine((any Service).self, named: UDIName(Curious(context: context))) === service)
-  }
-
-  /// Whether two names are the same does not hang on how they were made, nor on what a lookup can tell of them under a lock.
+  /// Whether two names are the same does not hang on how they were made.
   @Test(
     arguments: [
       ("x", "x"), ("a text that is too long for one word or two", "a text that is too long for one word or two"),
@@ -336,119 +272,42 @@ extension UDIKey<any Errand> {
     }
   }
 
-  /// The id of a key with a name is a hash of the type, too: two types may have the same one.
-  @Test func twoTypesWithTheSameHash() {
-    let (type, other) = (TypeToken.of((any Service).self), TypeToken.of((any Other).self))
-    let name: UDIName = "x"
-    let key = KeyIdentity.of(.of((any Service).self), name)
-    #expect(key.isSurely(type.id, name) && !key.isSurely(other.id, name) && !key.isSurely(type.id, "y"))
+  /// The id of a key with a name is a hash of the type, too.
+  @Test func oneNameOfTwoTypesMakesTwoKeys() {
+    let (key, other) = (KeyIdentity.of(.of((any Service).self), "x"), KeyIdentity.of(.of((any Other).self), "x"))
+    #expect(key.id != other.id && KeyIdentity.of(.of((any Service).self), "y").id != key.id)
+    #expect(key === KeyIdentity.of(.of((any Service).self), "x"))
+    #expect(key.id == KeyIdentity.id(TypeIdentity.of((any Service).self).id, "x"))
   }
 
-  /// Interned names go with the last binding that uses them.
+  /// Interned keys go with the last binding that uses them.
   @Test func namesLeaveNothingBehind() {
-    final class Token: Hashable, Sendable {
-      static func == (left: Token, right: Token) -> Bool { left === right }
-      func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-    }
+    final class Mark: Sendable {}
+    let type = TypeIdentity.of(Mark.self)
     let context = UDIContext(tag: "context")
-    let service = Plain()
-    weak var observed: Token?
-    do {
-      let token = Token()
-      observed = token
-      context.bind(service, as: (any Service).self, named: UDIName(token))
-      _ = context.linkAll((any Service).self)
+    let mark = Mark()
+    context.bind(mark, as: Mark.self, named: "mark")
+    weak let key = KeyIdentity.of(type, "mark")
+    #expect(context.linkAll(Mark.self).count == 1 && key != nil, "the binding keeps its key")
+    #expect(type.namedKeys.load(ordering: .relaxed) == 1)
+    context.unbind(Mark.self, named: "mark")
+    #expect(key == nil && type.namedKeys.load(ordering: .relaxed) == 0)
+    #expect(NamedKey.lock.withLock { unsafe NamedKey.table[KeyIdentity.id(type.id, "mark")] == nil })
+  }
+
+  /// While some threads drop a key, others make it again.
+  @Test func threadsUseOneName() {
+    let context = UDIContext(tag: "context")
+    onThreads(4) { number in
+      let service = Plain()
+      for _ in 0..<500 {
+        context.bind(service, as: (any Service).self, named: "shared")
+        _ = context.link((any Service).self, named: "shared")
+        context.unbind((any Service).self, named: "shared")
+      }
     }
-    #expect(observed != nil, "the binding keeps its name")
-    let before = TypeIdentity.of((any Service).self).namedKeys.load(ordering: .relaxed)
-    context.bind(service, as: (any Other).self)
-    #expect(before > 0)
-    context.linkAll((any Service).self).forEach { _ in context.unbind((any Service).self, named: UDIName(observed!)) }
-    #expect(observed == nil)
+    #expect(context.link((any Service).self, named: "shared") == nil && boundHere(context).isEmpty)
   }
-
-  /// A binding may hold the last reference to a name, and the name's `deinit` may use the library: no lock is held
-  /// then.
-  @Test func aDyingNameUsesTheLibrary() {
-    let elsewhere = UDIContext(tag: "elsewhere")
-    let service = Plain()
-    let alive = Atomic<Int>(0)
-    func name(_ value: Int) -> UDIName {
-      alive.add(1, ordering: .relaxed)
-      return UDIName(
-        Sly(
-          value,
-          onDeath: {
-            alive.subtract(1, ordering: .relaxed)
-            elsewhere.bind(service, as: (any Other).self)
-          }))
-    }
-    do {
-      let (context, other) = (UDIContext(tag: "context"), UDIContext(tag: "other"))
-      // Bound again, withdrawn, moved, and found dead.
-      for value in [0, 0, 1, 2] { context.bind(service, as: (any Service).self, named: name(value)) }
-      context.unbind((any Service).self, named: name(0))
-      other.bind(service, as: (any Service).self, named: name(1))
-      #expect(context.link((any Service).self, named: name(1)) == nil)
-      for value in 3..<100 { context.bind(Plain(), as: (any Service).self, named: name(value)) }
-      #expect(context.link((any Service).self, named: name(50)) == nil)
-      UDIContext.makeInert().bind(service, as: (any Service).self, named: name(100))
-      let before = alive.load(ordering: .relaxed)
-      #expect(before > 0, "what is bound keeps its name")
-    }
-    // Another test's leak audit may briefly hold a binding while it checks the binding.
-    var tries = 0
-    while alive.load(ordering: .relaxed) > 0, tries < 1_000_000 {
-      sched_yield()
-      tries += 1
-    }
-    let after = alive.load(ordering: .relaxed)
-    #expect(after == 0)
-  }
-
-  /// Even if the only other binding with the name goes while the names are compared, and the context takes none.
-  @Test func aRefusedNameUsesTheLibrary() {
-    let elsewhere = UDIContext(tag: "elsewhere")
-    let service = Plain()
-    let isDead = Atomic<Bool>(false)
-    let holder = Locked<UDIContext?>(UDIContext(tag: "holder"))
-    holder.withLock { $0 }?.bind(
-      service, as: (any Service).self,
-      named: UDIName(
-        Sly(
-          1,
-          onDeath: {
-            isDead.store(true, ordering: .relaxed)
-            elsewhere.bind(service, as: (any Other).self)
-          })))
-    let sly = Sly(1, onComparison: { _ = holder.withLock { $0.take() } })
-    UDIContext.makeInert().bind(service, as: (any Service).self, named: UDIName(sly))
-    let hasDied = isDead.load(ordering: .relaxed)
-    #expect(hasDied)
-  }
-}
-
-/// A name that does something when it is compared, and when it dies.
-private final class Sly: Hashable, Sendable {
-  private let value: Int
-  private let onComparison: @Sendable () -> Void
-  private let onDeath: @Sendable () -> Void
-
-  init(_ value: Int, onComparison: @escaping @Sendable () -> Void = {}, onDeath: @escaping @Sendable () -> Void = {}) {
-    self.value = value
-    self.onComparison = onComparison
-    self.onDeath = onDeath
-  }
-
-  deinit { onDeath() }
-
-  static func == (left: Sly, right: Sly) -> Bool {
-    left.onComparison()
-    right.onComparison()
-    return left.value == right.value
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 private protocol First {}

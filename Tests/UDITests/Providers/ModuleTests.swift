@@ -6,16 +6,17 @@ import TreeModel
 @Suite struct ModuleTests {
   let context = UDIContext(tag: "context")
 
-  /// Registers what a test wants. It has properties, so each instance is another module.
-  struct Setting: UDIModule {
+  /// Registers what a test wants. It is a class, so each instance is another module.
+  final class Setting: UDIModule, Sendable {
     let body: @Sendable (UDIContext) -> Void
     init(_ body: @escaping @Sendable (UDIContext) -> Void) { self.body = body }
     func register(in context: UDIContext) { body(context) }
   }
 
   /// Registers under its name, with the default lifetime that the context has at that moment.
-  struct Named: UDIModule, Hashable {
+  final class Named: UDIModule, Sendable {
     let name: String
+    init(name: String) { self.name = name }
     func register(in context: UDIContext) { context.register((any Alpha).self, named: UDIName(name)) { Made() } }
   }
 
@@ -101,7 +102,6 @@ import TreeModel
 
   // MARK: The same module twice
 
-  /// No stored properties, so all instances are the same module.
   struct Empty: UDIModule {
     static let installed = Locked<[UDIContext: Int]>([:])
     func register(in context: UDIContext) {
@@ -110,7 +110,7 @@ import TreeModel
     }
   }
 
-  @Test func aModuleWithoutPropertiesIsInstalledOnce() throws {
+  @Test func aModuleIsInstalledOnce() throws {
     context.install(Empty(), Empty())
     let made = context.link((any Alpha).self)
     context.install(Empty())
@@ -122,56 +122,39 @@ import TreeModel
     #expect(Empty.installed.withLock { [$0.removeValue(forKey: context), $0.removeValue(forKey: child)] } == [1, 1])
   }
 
-  /// The same if it is `Hashable`, so that `==` could compare it.
-  struct Bare: UDIModule, Hashable {
-    static let installed = Locked<[UDIContext: Int]>([:])
-    func register(in context: UDIContext) { Self.installed.withLock { $0[context, default: 0] += 1 } }
+  /// Its values differ, and `==` is never called.
+  struct Numbered: UDIModule, Hashable {
+    let number: Int
+    let installed: Locked<[Int]>
+    let compared: Tally
+    static func == (left: Numbered, right: Numbered) -> Bool {
+      left.compared.add()
+      return left.number == right.number
+    }
+    func hash(into hasher: inout Hasher) { compared.add() }
+    func register(in context: UDIContext) { installed.withLock { $0.append(number) } }
   }
 
-  @MainActor @Test(arguments: [false, true]) func bothFormsRecogniseAModuleWithoutProperties(_ isSendableFirst: Bool) {
-    let same: any UDIModule = Bare()
-    if isSendableFirst { context.install(Bare(), Bare()) }
-    context.install(same, same)
-    context.install(Bare())
-    #expect(Bare.installed.withLock { $0.removeValue(forKey: context) } == 1)
+  /// The form of `install` makes no difference either.
+  @MainActor @Test(arguments: [false, true]) func valuesOfOneTypeAreOneModule(_ isSendableFirst: Bool) {
+    let (installed, compared) = (Locked<[Int]>([]), Tally())
+    func module(_ number: Int) -> Numbered { Numbered(number: number, installed: installed, compared: compared) }
+    let other: any UDIModule = module(1)
+    if isSendableFirst { context.install(module(1)) } else { context.install(other) }
+    context.install(module(2), module(1))
+    context.install(other)
+    #expect(installed.withLock { $0 } == [1] && compared.count == 0)
   }
 
-  /// Has no stored properties, but its cases are different modules.
   enum Variant: UDIModule {
     case first, second
     static let installed = Locked<[UDIContext: [Variant]]>([:])
     func register(in context: UDIContext) { Self.installed.withLock { $0[context, default: []].append(self) } }
   }
 
-  @Test func theCasesOfAnEnumAreDifferentModules() {
-    context.install(Variant.first, Variant.second, Variant.first)
-    #expect(Variant.installed.withLock { $0.removeValue(forKey: context) ?? [] } == [.first, .second])
-  }
-
-  struct Numbered: UDIModule, Hashable {
-    let number: Int
-    let installed: Census
-    static func == (left: Numbered, right: Numbered) -> Bool { left.number == right.number }
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    func register(in context: UDIContext) { installed.born() }
-  }
-
-  /// Equal to the other module, but of another type.
-  struct OtherNumbered: UDIModule, Hashable {
-    let number: Int
-    let installed: Census
-    static func == (left: OtherNumbered, right: OtherNumbered) -> Bool { left.number == right.number }
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
-    func register(in context: UDIContext) { installed.born() }
-  }
-
-  @Test func equalModulesAreInstalledOnce() {
-    let installed = Census()
-    context.install(Numbered(number: 1, installed: installed), Numbered(number: 2, installed: installed))
-    context.install(Numbered(number: 2, installed: installed), Numbered(number: 1, installed: installed))
-    #expect(installed.everBorn == 2)
-    context.install(OtherNumbered(number: 1, installed: installed))
-    #expect(installed.everBorn == 3)
+  @Test func theCasesOfAnEnumAreOneModule() {
+    context.install(Variant.second, Variant.first)
+    #expect(Variant.installed.withLock { $0.removeValue(forKey: context) ?? [] } == [.second])
   }
 
   final class Instance: UDIModule, Sendable {
@@ -219,43 +202,34 @@ import TreeModel
     #expect(gone == nil && installed.everBorn == 2)
   }
 
-  @Test func allOthersAreInstalledAgain() {
-    let runs = Tally()
-    let module = Setting { _ in runs.add() }
-    context.install(module, module)
-    #expect(runs.count == 2)
-  }
-
-  /// A module that installs itself, or another module that installs it.
-  struct Mutual: UDIModule, Hashable {
-    let isFirst: Bool
+  /// Modules that install themselves and each other.
+  struct Mutual: UDIModule {
     func register(in context: UDIContext) {
-      context.register((any Alpha).self, named: UDIName(isFirst), metadata: "") { Made() }
-      context.install(self, Mutual(isFirst: !isFirst))
+      context.register((any Alpha).self, named: "mutual", metadata: "") { Made() }
+      context.install(self, OtherMutual())
+    }
+  }
+  struct OtherMutual: UDIModule {
+    func register(in context: UDIContext) {
+      context.register((any Alpha).self, named: "other", metadata: "") { Made() }
+      context.install(Mutual(), self)
     }
   }
 
   @Test func modulesThatInstallOneAnother() {
-    context.install(Mutual(isFirst: true))
+    context.install(Mutual())
     #expect(context.registrations(of: (any Alpha).self).count == 2)
   }
 
   // MARK: Threads
 
-  /// Its `==` uses the library, and takes its time.
-  struct Slow: UDIModule, Hashable {
-    let number: Int
-    let context: UDIContext
+  /// Takes its time.
+  struct Slow: UDIModule {
     let installed: Tally
     let meeting: Meeting
-    static func == (left: Slow, right: Slow) -> Bool {
-      _ = left.context.link((any Service).self)
-      return left.number == right.number
-    }
-    func hash(into hasher: inout Hasher) {}
     func register(in context: UDIContext) {
       meeting.arrive()
-      context.register((any Alpha).self, named: UDIName(number), lifetime: .context) { Made() }
+      context.register((any Alpha).self, lifetime: .context) { Made() }
       installed.add()
     }
   }
@@ -272,8 +246,8 @@ import TreeModel
           return first
         }
         if !isFirst { coming.arrive() }
-        context.install(Slow(number: 1, context: context, installed: installed, meeting: coming))
-        #expect(context.link((any Alpha).self, named: UDIName(1)) != nil)
+        context.install(Slow(installed: installed, meeting: coming))
+        #expect(context.link((any Alpha).self) != nil)
       }
       #expect(installed.count == 1)
     }
@@ -281,30 +255,32 @@ import TreeModel
 
   @Test func threadsThatInstallManyModules() {
     let seed = UInt64.random(in: 0...UInt64.max)
-    let (installed, open) = (Tally(), Meeting(0))
+    let installed = Census()
+    let modules = (0..<30).map { _ in Instance(installed) }
     onThreads(4) { thread in
       var random = SplitMix(seed: seed &+ UInt64(thread))
       for _ in 0..<200 {
-        let number = Int.random(in: 0..<30, using: &random)
-        context.install(Slow(number: number, context: context, installed: installed, meeting: open), Empty())
-        #expect(context.link((any Alpha).self, named: UDIName(number)) != nil, "seed \(seed)")
+        context.install(modules[Int.random(in: 0..<30, using: &random)], Instance(installed), Empty())
+        #expect(context.link((any Alpha).self) != nil, "seed \(seed)")
       }
     }
-    let count = context.registrations(of: (any Alpha).self).count
-    #expect(installed.count == count - 1, "seed \(seed)")
+    let count = context.change { node, _ in node.treeLocked.extras?.modules.count ?? 0 }
+    #expect((1...35).contains(count), "seed \(seed)")
+    #expect((801...830).contains(installed.everBorn), "seed \(seed)")
     #expect(Empty.installed.withLock { $0.removeValue(forKey: context) } == 1)
+    withExtendedLifetime(modules) {}
   }
 
   /// Two threads install two modules that install each other: nobody waits forever.
-  struct Crossed: UDIModule, Hashable {
+  final class Crossed: UDIModule, Sendable {
     let number: Int
     let meeting: Meeting
-    static func == (left: Crossed, right: Crossed) -> Bool { left.number == right.number }
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
+    let other = Locked<Crossed?>(nil)
+    init(_ number: Int, _ meeting: Meeting) { (self.number, self.meeting) = (number, meeting) }
     func register(in context: UDIContext) {
       context.register((any Alpha).self, named: UDIName(number)) { Made() }
       meeting.arrive()
-      context.install(Crossed(number: 1 - number, meeting: meeting))
+      if let other = other.withLock({ $0 }) { context.install(other) }
     }
   }
 
@@ -312,8 +288,11 @@ import TreeModel
     for _ in 0..<20 {
       let context = UDIContext(tag: "context")
       let meeting = Meeting(2)
-      onThreads(2) { number in context.install(Crossed(number: number, meeting: meeting)) }
+      let modules = (0...1).map { Crossed($0, meeting) }
+      for number in 0...1 { modules[number].other.withLock { $0 = modules[1 - number] } }
+      onThreads(2) { number in context.install(modules[number]) }
       #expect(context.registrations(of: (any Alpha).self).count == 2)
+      modules[0].other.withLock { $0 = nil }
     }
   }
 
@@ -341,12 +320,13 @@ import TreeModel
     context.install(first, first)
     context.install(first, LocalValue(local: first))
     #expect(first.installed == 2)
+    let other = UDIContext(tag: "other")
     weak var gone: Local?
     do {
       let local = Local()
       gone = local
-      context.install(local, LocalValue(local: local))
-      context.install(local)
+      other.install(local, LocalValue(local: local))
+      other.install(local)
       #expect(local.installed == 2)
     }
     #expect(gone == nil)

@@ -188,7 +188,7 @@ import UDI
     context.register((any Alpha).self, named: 5) { Made() }
     #expect(
       reason { try context.require((any Alpha).self) }.hasPrefix(
-        #"No UDITests.Alpha without a name is registered in "context" and below, only one named "5" and one named "x"."#
+        #"No UDITests.Alpha without a name is registered in "context" and below, only one named "Swift.Int 5" and one named "x"."#
       ))
     context.register((any Beta).self) { (_, number: Int, text: String) in Made("\(number) \(text)") }
     #expect(

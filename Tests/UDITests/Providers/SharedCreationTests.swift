@@ -281,26 +281,6 @@ import UDI
     #expect((context.link((any Service).self) as? Plain)?.label == "s")
   }
 
-  /// A name's description may use the library.
-  struct Talkative: Hashable, Sendable, CustomStringConvertible {
-    let context: UDIContext
-    var description: String {
-      _ = context.link((any Service).self)
-      context.reset()
-      return "talkative"
-    }
-  }
-
-  @Test func namesAreDescribedWithNoLockHeld() {
-    let context = UDIContext(tag: "context")
-    let name = UDIName(Talkative(context: context))
-    context.register((any Alpha).self, named: name, lifetime: .context) { context in
-      Made(parts: [try context.require((any Alpha).self, named: name)])
-    }
-    let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: name) }
-    #expect(error?.isCycle == true)
-  }
-
   @Test func manyThreadsRegisterLinkAndReset() {
     let context = UDIContext(tag: "context")
     let census = Census()

@@ -285,7 +285,7 @@ extension BindingAudit {
     if !knows(object) {
       if unsafe subjects.count >= nextSweep { sweep(&garbage) }
       let new = unsafe Subject(id: id, objectType: type(of: object), object: object, serial: nextSerial)
-      if let dead = unsafe subjects.updateValue(new, forKey: id) { discard(dead, &garbage) }
+      unsafe subjects[id] = new
       unsafe nextSerial += 1
     }
     unsafe change(&subjects[id]!)
@@ -321,18 +321,8 @@ extension BindingAudit {
 
   /// Removes the subjects whose objects have been released.
   private func sweep(_ garbage: inout Garbage) {
-    unsafe subjects = subjects.filter { _, subject in
-      let isAlive = subject.isAlive(&garbage)
-      if !isAlive { discard(subject, &garbage) }
-      return isAlive
-    }
+    unsafe subjects = subjects.filter { _, subject in subject.isAlive(&garbage) }
     unsafe nextSweep = max(64, subjects.count * 2)
-  }
-
-  /// Passes a dead subject's keys to the garbage. Releasing the last reference to a key runs the `deinit` of its name's
-  /// value, so it must not happen under the lock.
-  private func discard(_ subject: Subject, _ garbage: inout Garbage) {
-    for case let key? in subject.notes.map(\.key) { garbage.add(key) }
   }
 
   /// Marks objects as settled, after an audit inside this one has reported or ignored them. Do not call this while

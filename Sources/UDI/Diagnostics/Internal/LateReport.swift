@@ -5,8 +5,7 @@ final class LateReport {
   private let site: CallSite
   private let message: () -> String
 
-  /// - Parameter message: Makes the message, when the report is made. The closure may describe names, which runs user
-  ///   code.
+  /// - Parameter message: Makes the message, when the report is made.
   init(_ kind: UDIMisuse.Kind, at site: CallSite, _ message: @escaping () -> String) {
     self.kind = kind
     self.site = site

@@ -8,7 +8,7 @@ struct RecordedUse {
   /// The type that was looked up.
   let type: TypeIdentity
   /// The description of the name that was looked up, if there was one.
-  fileprivate(set) var name: String?
+  let name: String?
   let keyID: UInt64
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
@@ -18,7 +18,7 @@ struct RecordedUse {
     case .object(let attachment, let type): (self.attachment, objectType) = (attachment, type)
     case .provider(let provider): (self.provider, objectType) = (provider, nil)
     }
-    type = entry.key.type
+    (type, name) = (entry.key.type, entry.name?.description)
     keyID = entry.keyID
     self.entry = entry
   }
@@ -96,10 +96,6 @@ extension UDIRecording {
     unsafe uses[lastUse] = (id, RecordedUse(dependent, entry))
     unsafe useNumbers[id] = lastUse
     unsafe useNumbersOfKeys[id.key, default: []].insert(lastUse)
-    if let name = entry.name {
-      let number = unsafe lastUse
-      garbage.add(LateDescription(of: name) { unsafe uses[number]?.use.name = $0 })
-    }
   }
 
   /// Drops records until a quarter of the capacity is free: first records whose dependent or dependency is gone, then

@@ -11,7 +11,7 @@ struct RemovedBinding {
   /// The type that the instance was bound under.
   let type: TypeIdentity
   /// The description of the name that the instance was bound under, if there was one.
-  fileprivate(set) var name: String?
+  let name: String?
   let objectType: Any.Type?
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
@@ -104,14 +104,10 @@ extension UDIRecording {
     guard isOn, let node = binding.node else { return }
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      kind: kind, endedBy: endedBy, time: .now, type: binding.key.type,
+      kind: kind, endedBy: endedBy, time: .now, type: binding.key.type, name: binding.name?.description,
       objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
       reach: binding.reach, site: binding.site, attachSite: (binding as? DetailedBinding)?.attachSite)
     unsafe records[lastNumber - capacity] = nil
-    if let name = binding.key.name {
-      let number = unsafe lastNumber
-      garbage.add(LateDescription(of: name) { unsafe records[number]?.name = $0 })
-    }
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
     // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay

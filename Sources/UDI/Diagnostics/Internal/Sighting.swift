@@ -1,5 +1,5 @@
 /// A binding, provider or override that a context has or had, as seen under the tree lock. Explanations and snapshots
-/// are made from sightings after the lock has been released, because names are described by user code.
+/// are made from sightings after the lock has been released.
 struct Sighting {
   let kind: UDIExplanation.Finding.Kind
   /// The identity of the binding, provider or override; nil for a removed binding.

@@ -39,18 +39,12 @@ extension Survey {
     }
     let others = contexts.flatMap(\.sightings).filter { $0.key !== key && !$0.isGone }
     if !others.isEmpty {
-      return .otherNames(Set(others.map { describe($0.key.name) }).sorted { $0 ?? "" < $1 ?? "" })
+      return .otherNames(Set(others.map(\.key.name?.description)).sorted { $0 ?? "" < $1 ?? "" })
     }
     let wanted = (TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil)?.wrapped ?? type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(.init(other)) }
     if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(.init(other)) }
     return isRemoved ? .contextRemoved : .notRegistered
-  }
-
-  /// Describes the name of a dependency that the lookup does not find. If the text is that of the requested name, the
-  /// two are of different types, so the type is added.
-  private func describe(_ name: UDIName?) -> String? {
-    name.map { $0.description == key.name?.description ? "\($0) (\($0.typeName))" : $0.description }
   }
 
   /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was

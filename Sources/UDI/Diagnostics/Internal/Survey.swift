@@ -1,6 +1,5 @@
 /// The contexts that a lookup visits, and the entries that it comes across there. A survey is made under the tree lock.
-/// The cause is found later, without the lock, because finding it runs user code: names are described and objects are
-/// cast.
+/// The cause is found later, without the lock, because finding it runs user code: objects are cast.
 struct Survey {
   /// A sighting, and the path of the context where it was made.
   typealias Place = (path: [String], sighting: Sighting)

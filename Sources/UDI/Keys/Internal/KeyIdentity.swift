@@ -1,12 +1,9 @@
 /// An interned key: a type's identity and an optional name, with an id that represents both.
 ///
 /// Lookups compare only ids. For a key without a name, the id is the type's id. For a key with a name, the id is a hash
-/// of the type's id and the name, so that a lookup can compute it without having to find the key. If two keys have the
-/// same hash, which is rare, the second one gets a running number instead (`NamedKey`).
+/// of the type's id and the name, so that a lookup can compute it without having to find the key (`NamedKey`).
 ///
-/// An entry holds its key (`HeldKey`). Releasing the last reference to a key with a name can run a user's `deinit`, so
-/// that reference must not be released under a lock. Therefore dropped entries go into `Garbage`, and code that finds a
-/// key holds it during the whole call.
+/// An entry holds its key (`HeldKey`).
 class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
@@ -15,8 +12,8 @@ class KeyIdentity: @unchecked Sendable {
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name, or a reserved id. Nil for any other key: its id is this object's
-  ///   address without the lowest four bits.
+  /// - Parameter id: The id of a key with a name. Nil for any other key: its id is this object's address without the
+  ///   lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
@@ -35,13 +32,6 @@ class KeyIdentity: @unchecked Sendable {
 
   final var name: UDIName? { namedKey?.read { $0.givenName } }
 
-  /// Whether this is certainly the key of the given type and name. The check never calls the user's `==`, so the result
-  /// can be false although the names are the same.
-  @inline(__always)
-  final func isSurely(_ typeID: UInt64, _ other: UDIName) -> Bool {
-    namedKey?.read { $0.typeReference.read { $0.id } == typeID && $0.givenName.isSurely(other) } ?? false
-  }
-
   private final var namedKey: Unretained<NamedKey>? {
     id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
   }
@@ -54,19 +44,14 @@ extension KeyIdentity: CustomStringConvertible {
 // MARK: - Ids
 
 extension KeyIdentity {
-  /// The highest reserved id. Reserved ids belong to no type; they are for entries that are not looked up by a type.
-  static var lastReservedID: UInt64 { 3 }
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
-  /// Set, together with `namedBit`, in an id that is a running number, because another key with the same hash existed
-  /// already.
-  static let collisionBit: UInt64 = 1 << 62
 
-  /// The id of the key of a type and a name, provided that no other key with the same hash existed already.
+  /// The id of the key of a type and a name.
   @inline(__always)
-  static func hashedID(_ typeID: UInt64, _ name: UDIName) -> UInt64 {
-    let hash = scrambled(UInt64(UInt(bitPattern: name.digest)) ^ scrambled(typeID))
-    return (hash | namedBit) & ~collisionBit
+  static func id(_ typeID: UInt64, _ name: UDIName?) -> UInt64 {
+    guard let name else { return typeID }
+    return scrambled(name.digest ^ scrambled(typeID)) | namedBit
   }
 }
 

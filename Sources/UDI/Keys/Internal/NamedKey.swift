@@ -16,35 +16,35 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   }
 
   deinit {
-    let type = typeReference.object
-    type.namedKeys.subtract(1, ordering: .relaxed)
-    Self.table.remove(self, Int(truncatingIfNeeded: Self.hashedID(type.id, givenName)))
+    typeReference.read { _ = $0.namedKeys.subtract(1, ordering: .relaxed) }
+    Self.lock.withLock {
+      // Another thread might have added a new object for the same key in the meantime.
+      if unsafe Self.table[id]?.address == Unretained(self).address { unsafe Self.table[id] = nil }
+    }
   }
 
-  private static let table = InternTable<NamedKey>()
-  /// How often a key has been given an id that differs from its hash. Written under the table's lock.
-  private static let collisions = Atomic<UInt64>(0)
+  /// No reference to a key may be released under this lock, because `deinit` takes it.
+  static let lock = Lock()
+  /// All keys with a name, by their ids. Guarded by `lock`.
+  private(set) nonisolated(unsafe) static var table: [UInt64: (key: WeakKey, address: UInt)] = [:]
 
-  /// Whether any key has been given an id that differs from its hash.
-  @inline(__always)
-  static var haveCollided: Bool { collisions.load(ordering: .relaxed) != 0 }
+  struct WeakKey { weak let object: NamedKey? }
 
   /// Finds or makes the key of the given type and name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
-    let hash = hashedID(type.id, name)
-    return table.intern(Int(truncatingIfNeeded: hash), where: { $0.type === type && $0.name == name }) { others in
-      var id = hash
-      if others.contains(where: { $0.id == hash }) {
-        id = namedBit | collisionBit | collisions.add(1, ordering: .relaxed).newValue
-      }
-      return NamedKey(id: id, type: type, name: name)
+    let id = id(type.id, name)
+    let key = lock.withLock {
+      if let found = unsafe table[id]?.key.object { return found }
+      let new = NamedKey(id: id, type: type, name: name)
+      unsafe table[id] = (WeakKey(object: new), Unretained(new).address)
+      return new
     }
-  }
-
-  /// Finds the key of the given type and name. If the result is nil, nothing is bound or registered under them in any
-  /// context.
-  static func find(_ type: TypeIdentity, _ name: UDIName) -> NamedKey? {
-    table.find(Int(truncatingIfNeeded: hashedID(type.id, name))) { $0.type === type && $0.name == name }
+    // Ids have 63 bits of a hash that nobody can predict. Even of a million names in use, two have the same id in only
+    // one process out of nine million.
+    guard key.typeReference == Unretained(type), key.givenName == name else {
+      fatalError("\(describeKey(type.text, name)) has the same hash as \(key)")
+    }
+    return key
   }
 }

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Identities are never freed, because a program has a limited number of types.
 ///
-/// An identity is also the key of its type without a name. Its id belongs to this type alone, is never reused, and lies
-/// between `lastReservedID` and `KeyIdentity.namedBit`.
+/// An identity is also the key of its type without a name. Its id belongs to this type alone, is never reused, and is
+/// less than `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants and atomics.
 
@@ -37,10 +37,9 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
     case unknown, object, plain
   }
 
-  /// - Parameter id: A reserved id, or nil to give the identity its own id.
-  init(_ metatype: ObjectIdentifier, id: UInt64? = nil) {
+  init(_ metatype: ObjectIdentifier) {
     self.metatype = metatype
-    super.init(id: id)
+    super.init(id: nil)
   }
 
   /// Finds or makes the identity of the given type.

@@ -17,10 +17,7 @@ package final class Override: Sendable {
   ) {
     self.context = context
     let site = CallSite(fileID, line)
-    // Lookups use the value without a cast, so it must really be of the type.
-    if type != Dependency.self, let form = StoredForm.of(value, as: Dependency.self) {
-      BindRequest.check(form, type, site)
-    }
+    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     let provider = Factory(type, name, .unique, nil, site, isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)
     context.change { node, garbage in

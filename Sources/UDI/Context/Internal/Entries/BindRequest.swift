@@ -69,28 +69,14 @@ struct BindRequest: ~Copyable {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
     _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing BindRequest) -> Void
   ) {
+    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
     let token = TypeToken.of(type)
     guard let form = StoredForm.of(dependency, as: type, token) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    if type != Dependency.self { check(form, type, site) }
     body(BindRequest(form, token, name, metadata, site, isMulti, reach))
     withExtendedLifetime(dependency) {}
-  }
-
-  /// Stops the program if an instance is bound as a class of which it is not an instance. The compiler cannot prevent
-  /// this if the class comes from a variable of a superclass's metatype.
-  @inline(never)
-  static func check(_ form: StoredForm, _ type: Any.Type, _ site: CallSite) {
-    form.borrowed.read { object in
-      if isInstance(type, object) { return }
-      fatalError(
-        """
-        \(site.fileID):\(site.line): the \(describeType(Swift.type(of: object))) was bound or provided as \
-        \(describeType(type)), but is not an instance of it.
-        """)
-    }
   }
 
   /// Stops the program because a value was bound: a value cannot be held weakly.

@@ -65,10 +65,6 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The entry's key in the dictionary of bindings.
   final var boundKey: Unretained<KeyIdentity> { heldKey.identity }
 
-  /// Reads the key without counting a reference.
-  @inline(__always)
-  final func readKey<Result>(_ body: (KeyIdentity) -> Result) -> Result { heldKey.identity.read(body) }
-
   /// The key's id.
   final var keyID: UInt64 { heldKey.identity.read { $0.id } }
 

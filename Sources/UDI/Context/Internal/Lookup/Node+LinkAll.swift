@@ -18,10 +18,9 @@ extension Node {
     let token = TypeToken.of(type)
     let identity = token.identity.object
     let form = LookupForm(token, reach)
-    let key = KeyIdentity.of(identity, name)
     return Tree.change { garbage in
       let search = direction(of: search)
-      let keys = ofAnyName ? keyIDs(of: identity, search) : [key.id]
+      let keys = ofAnyName ? keyIDs(of: identity, search) : [KeyIdentity.id(token.id, name)]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
         // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
@@ -29,9 +28,6 @@ extension Node {
         garbage.add(found)
         found = FoundDependencies(bindings(keys, search), form, &garbage)
       }
-      // The withdrawn entries might have held the key, too. If they did, this reference to the key might now be the
-      // last one, which must not be released under the lock.
-      garbage.add(key)
       return found
     }
   }

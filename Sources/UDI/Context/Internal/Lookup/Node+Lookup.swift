@@ -8,27 +8,15 @@ extension Node {
   func attempt(
     _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    unsafe attempt(KnownKey(id: type.id), LookupForm(type, reach), search, into: memory)
+    unsafe attempt(type.id, LookupForm(type, reach), search, into: memory)
   }
 
   /// Looks up a dependency with a name.
-  ///
-  /// This method finds an entry by the hash of the name. It then compares the entry's name with the given one only if
-  /// the comparison needs no user code, that is, if both are strings or copies of the same name. One lock is therefore
-  /// enough, which makes the benchmarks "link by name" and "link by a key" faster: the latter takes 427 instructions
-  /// instead of 915.
-  ///
-  /// - Returns: The answer; `undecided` also if names have to be compared with the user's `==`. The caller compares
-  ///   them with no lock held.
   @inline(__always)
   func attempt(
     _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let answer = unsafe attempt(HashedKey(type, name), LookupForm(type, reach), search, into: memory)
-    // If names have collided, this name's id might differ from its hash. Collisions are checked for after the lookup,
-    // which has taken a lock, so that the check sees the collisions of all names that were bound before the lookup.
-    if case .nothing = answer, NamedKey.haveCollided { return .undecided }
-    return answer
+    unsafe attempt(KeyIdentity.id(type.id, name), LookupForm(type, reach), search, into: memory)
   }
 
   /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
@@ -38,8 +26,7 @@ extension Node {
   /// node's slot also answers for all nodes below.
   @inline(__always)
   func attempt(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?,
-    into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
     guard !shared.isRecorded else {
@@ -47,11 +34,11 @@ extension Node {
       return .undecided
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
-    guard let slot = shared.slots.find(key.id), slot.element.state.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key), slot.element.state.depth == 0 || looksBelow(search) else {
       return unsafe attemptAbove(key, form, search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
-    let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+    let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
     lock.unlock()
     return answer
   }
@@ -59,15 +46,15 @@ extension Node {
   /// Continues the lookup in the contexts above. The caller has locked this node; this method unlocks it.
   @inline(never)
   private func attemptAbove(
-    _ key: some LookupKey, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
     if looksAbove(search) {
       while let parent = node.shared.parent {
         node.climb(to: parent)
         node = parent
-        if let slot = node.shared.slots.find(key.id), slot.element.state.depth == 0 {
-          let answer = slot.element.state.best.read { unsafe $0.answer(key, form, into: memory) }
+        if let slot = node.shared.slots.find(key), slot.element.state.depth == 0 {
+          let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
           node.lock.unlock()
           return answer
         }
@@ -116,14 +103,6 @@ extension Node {
 }
 
 extension Entry {
-  /// Answers with the dependency as the requested type; `undecided` if the entry might belong to a different key.
-  @inline(__always)
-  fileprivate func answer(
-    _ key: some LookupKey, _ form: LookupForm, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    key.isSurelyKey(of: self) ? unsafe answer(form, into: memory) : .undecided
-  }
-
   /// Answers with the dependency as the requested type.
   @inline(__always)
   func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {

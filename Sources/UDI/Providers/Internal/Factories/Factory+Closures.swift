@@ -20,7 +20,7 @@ extension Factory {
     self.init(
       type, name, lifetime, metadata, site, reach,
       .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
-      making: Dependency.self, Self.completion(complete))
+      Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context.
@@ -33,7 +33,7 @@ extension Factory {
     self.init(
       type, name, lifetime, metadata, site, reach,
       .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
-      making: Dependency.self, Self.completion(complete))
+      Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
@@ -53,7 +53,7 @@ extension Factory {
     }
     self.init(
       type, name, lifetime, metadata, site, reach, .of(factory.isolation, complete?.actor, reach, in: caller, site),
-      FactoryFunction(factory), making: Dependency.self, wanted: ArgumentPack<First, repeat each More>.self, completion)
+      FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion)
   }
 
   /// Makes a factory that looks up the parameters of an initialiser and calls the initialiser.
@@ -69,7 +69,7 @@ extension Factory {
     self.init(
       type, name, lifetime, metadata, site, reach,
       .of(make.isolation, complete?.isolation, parameters, in: caller, site),
-      FactoryFunction(erased: lookingUpParameters(of: make, parameters)), making: Dependency.self,
+      FactoryFunction(erased: lookingUpParameters(of: make, parameters)),
       Self.completion(complete))
   }
 
@@ -80,7 +80,7 @@ extension Factory {
   ) {
     self.init(
       type, name, lifetime, metadata, site, reach, reach == .anywhere ? .anywhere : .mainActor,
-      FactoryFunction(erased: { _ -> Dependency? in value }), making: Dependency.self, nil)
+      FactoryFunction(erased: { _ -> Dependency? in value }), nil)
   }
 
   /// Erases the types of a completion.

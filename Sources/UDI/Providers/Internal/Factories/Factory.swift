@@ -15,38 +15,28 @@ final class Factory: Provider, @unchecked Sendable {
     let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
     /// The completion, if it may be released on any thread.
     let complete: Completion?
-    /// The function's return type, if the provider is registered as a subclass of it.
-    let madeClass: Any.Type?
 
-    init(
-      owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?,
-      _ complete: Completion?, madeClass: Any.Type?
-    ) {
+    init(owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?, _ complete: Completion?) {
       self.owned = owned
       self.complete = complete
-      self.madeClass = madeClass
     }
   }
 
   /// - Parameters:
   ///   - type: The type that the provider is registered as.
   ///   - isolation: Where the closures may be called.
-  ///   - made: The function's return type. Usually this is `type`. It is a superclass of `type` if the caller passed
-  ///     `type` in a variable of the superclass's metatype.
   ///   - wanted: The types of the arguments that the function takes, if any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ isolation: Isolation, _ function: consuming FactoryFunction, making made: Any.Type,
+    _ reach: Reach, _ isolation: Isolation, _ function: consuming FactoryFunction,
     wanted: (any AnyArgumentPack.Type)? = nil, _ complete: Completion?
   ) {
     reach.assertIsolation(type)
-    let madeClass = made == type ? nil : made
     if let owner = isolation.owner(reach) {
-      special = Special(
-        owned: ActorOwned((function: function, complete: complete), by: owner), nil, madeClass: madeClass)
+      special = Special(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
       self.function = nil
     } else {
-      special = complete == nil && madeClass == nil ? nil : Special(owned: nil, complete, madeClass: madeClass)
+      special = complete.map { Special(owned: nil, $0) }
       self.function = consume function
     }
     super.init(
@@ -56,17 +46,12 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// Calls the function, and writes the instance or nil to `memory`.
   func write(_ context: UDIContext, _ memory: InstanceMemory) throws {
-    guard let special else {
-      return try unsafe function.unsafelyUnwrapped.call(context, making: madeType, memory)
-    }
-    try callable.call(context, making: special.madeClass ?? madeType, memory)
-    if let madeClass = special.madeClass { try memory.check(of: madeClass, as: madeType) }
+    try callable.call(context, making: madeType, memory)
   }
 
   /// Calls a function that takes arguments, and writes the instance or nil to `memory`.
   func write(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
     try callable.call(context, arguments, memory)
-    if let madeClass = special?.madeClass { try memory.check(of: madeClass, as: madeType) }
   }
 
   /// The function, wherever it is stored.

@@ -4,9 +4,8 @@
 ///
 /// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
 /// reads the memory uses the right type. A lookup asks a `Factory` only for the type that the provider is registered
-/// as: `Entry.isFactory(of:)` checks this or, if there are arguments, `makeQuickly` does. The registered type is the
-/// type that the factory makes, or a subclass of that type. For a subclass, an optional of either class is a single
-/// reference, and `check` makes sure that the instance is of the subclass.
+/// as, which is the type that the factory makes: `Entry.isFactory(of:)` checks this or, if there are arguments,
+/// `makeQuickly` does.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -65,20 +64,6 @@ struct InstanceMemory {
   func write(_ object: AnyObject, as type: Any.Type) -> Bool {
     func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
     return _openExistential(type, do: cast)
-  }
-
-  /// If the instance in the memory is not of the given subclass, replaces the instance with nil.
-  ///
-  /// - Parameters:
-  ///   - made: The type that the factory makes.
-  ///   - type: The subclass that the factory is registered as.
-  /// - Throws: `ProviderFailure.notConvertible` if the instance was replaced.
-  func check(of made: Any.Type, as type: Any.Type) throws {
-    func isOther<Actual>(_ made: Actual.Type) -> Bool {
-      guard let instance = read(as: made), !isInstance(type, instance as AnyObject) else { return false }
-      return !write(Actual?.none)
-    }
-    if _openExistential(made, do: isOther) { throw ProviderFailure.notConvertible(from: made) }
   }
 
   /// The instance in the memory, if there is one.

@@ -6,7 +6,7 @@ final class FactoryFailure: Sendable {
   enum Reason {
     case threw(String)
     case returnedNil
-    /// The instance is not of the type of an alias, or not of the subclass that the provider is registered as.
+    /// The instance is not of the type of an alias.
     case notConvertible(from: Any.Type)
   }
 
