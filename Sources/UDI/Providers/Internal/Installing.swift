@@ -33,7 +33,7 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module or, during that, is running a set-up block.
+/// A thread that is installing a module.
 struct Installation {
   let thread: Resolution
   /// The default lifetime that the context had when the thread's outermost `install` began.
