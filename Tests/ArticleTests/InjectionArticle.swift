@@ -14,7 +14,7 @@ struct InjectionArticle {
     let _attachedContext = UDIAttachment()
     @Linked var clock: (any Clock)?
     @Required var store: any Store
-    @LinkedInLine(named: "preview") var player: (any Player)?
+    @Linked(named: "preview", keeps: .never) var player: (any Player)?
     func didAttachContext() {}
   }
 

@@ -23,7 +23,7 @@ extension UDIKey<any Greeter> {
 
 final class Door: UDIObject {
   let _attachedContext = UDIAttachment()
-  @LinkedInLine var greeter: (any Greeter)?
+  @Linked(keeps: .never) var greeter: (any Greeter)?
   func didAttachContext() {}
   func open() -> String { greeter?.greet("Ann") ?? "Nobody is here." }
 }

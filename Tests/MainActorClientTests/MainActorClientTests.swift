@@ -289,8 +289,8 @@ final class Report: Titled {
 final class Dashboard: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var clock: (any Clock)?
-  @LinkedInLine var inLine: (any Clock)?
-  @WeaklyLinked var weakly: (any Clock)?
+  @Linked(keeps: .never) var inLine: (any Clock)?
+  @Linked(keeps: .weakly) var weakly: (any Clock)?
   @Required var log: any Log
   @AppLinked var app: (any Clock)?
   func didAttachContext() {}

@@ -45,8 +45,8 @@ final class Station: UDIObject, Weather {
 class Dash: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var player: (any Player)?
-  @LinkedInLine var inLine: (any Player)?
-  @WeaklyLinked var weakly: (any Player)?
+  @Linked(keeps: .never) var inLine: (any Player)?
+  @Linked(keeps: .weakly) var weakly: (any Player)?
   @Required var weather: any Weather
   @AppLinked var app: (any Weather)?
   func didAttachContext() {}

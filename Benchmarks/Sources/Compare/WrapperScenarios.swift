@@ -19,10 +19,10 @@ func wrapperScenarios(_ plain: Plain) -> [Scenario] {
     .loop("@Linked, after the first read", limit: 0.8, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.linked) }
     },
-    .loop("@LinkedInLine", limit: 2.2, allocatesNothing: true) { count in
+    .loop("@Linked(keeps: .never)", limit: 2.2, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.inLine) }
     },
-    .loop("@WeaklyLinked, after the first read", limit: nil, allocatesNothing: true) { count in
+    .loop("@Linked(keeps: .weakly), after the first read", limit: nil, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.weakly) }
     },
     .loop("@AppLinked", limit: 2.2, allocatesNothing: true) { count in
@@ -35,8 +35,8 @@ private final class Consumer: UDIObject {
   let _attachedContext = UDIAttachment()
   var stored: (any Service)?
   @Linked var linked: (any Service)?
-  @LinkedInLine var inLine: (any Service)?
-  @WeaklyLinked var weakly: (any Service)?
+  @Linked(keeps: .never) var inLine: (any Service)?
+  @Linked(keeps: .weakly) var weakly: (any Service)?
   @AppLinked var app: (any K0)?
   func didAttachContext() {}
 }

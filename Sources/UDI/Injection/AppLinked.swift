@@ -8,8 +8,7 @@
 /// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct AppLinked<Dependency> {
-  @usableFromInline var replacement: Dependency?
-  @usableFromInline let request: LinkRequest
+  @usableFromInline var link: PropertyLink<Dependency>
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
   /// write checks this.
@@ -22,7 +21,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .mainActor)
+    link = PropertyLink(LinkRequest(name, search, .never, fileID, line, .mainActor))
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -31,8 +30,8 @@ public struct AppLinked<Dependency> {
     message: "use this wrapper in a class; elsewhere write `var x: P? { AppContext.link(P.self) }`"
   )
   public var wrappedValue: Dependency? {
-    get { preconditionFailure("unavailable") }
-    set { preconditionFailure("unavailable") }
+    get { fatalError() }
+    set { fatalError() }
   }
 
   /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
@@ -48,16 +47,11 @@ public struct AppLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      if let replacement = owner[keyPath: storage].replacement { return replacement }
-      return AppContext.lookUp(
-        Dependency.self, owner[keyPath: storage].request.name, owner[keyPath: storage].request.reach,
-        owner[keyPath: storage].request.search)
+      if let known = owner[keyPath: storage].link.known(0, owner) { return known }
+      return owner[keyPath: storage].link.request.findFromApp(Dependency.self)
     }
     set {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      let old = owner[keyPath: storage].replacement
-      owner[keyPath: storage].replacement = newValue
+      let old = owner[keyPath: storage].link.set(newValue, owner)
       withExtendedLifetime(old) {}
     }
   }
@@ -74,24 +68,6 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .anywhere)
-  }
-}
-
-// MARK: - Mistakes
-
-extension AppLinked {
-  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: An initial value.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction of the search.
-  @available(
-    *, unavailable,
-    message: "remove the initial value: a property with @AppLinked looks the dependency up itself"
-  )
-  public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
-    preconditionFailure("unavailable")
+    link = PropertyLink(LinkRequest(name, search, .never, fileID, line, .anywhere))
   }
 }

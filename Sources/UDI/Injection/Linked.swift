@@ -12,14 +12,14 @@
 /// repeats the lookup and releases the old dependency. If a lookup finds nothing, the next read repeats it as well. If
 /// a value is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
+/// With `keeps: .weakly`, the property refers to the dependency weakly, and looks it up again after it has been
+/// released. With `keeps: .never`, the property looks it up at every read.
+///
 /// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
 /// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
-public struct Linked<Dependency>: KeepingWrapper {
-  @usableFromInline var kept: Dependency?
-  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
-  @usableFromInline var stamp: UInt = 0
-  @usableFromInline let request: LinkRequest
+public struct Linked<Dependency> {
+  @usableFromInline var link: PropertyLink<Dependency>
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
   /// write checks this.
@@ -27,12 +27,14 @@ public struct Linked<Dependency>: KeepingWrapper {
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
+  ///   - keeping: How the property keeps the dependency.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .mainActor)
+    link = PropertyLink(LinkRequest(name, search, keeping, fileID, line, .mainActor))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -42,8 +44,8 @@ public struct Linked<Dependency>: KeepingWrapper {
       "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P? { context.link(P.self) }`"
   )
   public var wrappedValue: Dependency? {
-    get { preconditionFailure("unavailable") }
-    set { preconditionFailure("unavailable") }
+    get { fatalError() }
+    set { fatalError() }
   }
 
   /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
@@ -59,26 +61,15 @@ public struct Linked<Dependency>: KeepingWrapper {
   ) -> Dependency? {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
-        owner[keyPath: storage].isOutOfDate(stamp)
-      {
-        let found = owner[keyPath: storage].request.link(Dependency.self, owner)
-        // During the lookup, the property might have been set or read, for example by a factory. A value that the
-        // property got in this way stays.
-        if owner[keyPath: storage].isOutOfDate(stamp) {
-          let old = owner[keyPath: storage].keep(found, stamp)
-          withExtendedLifetime(old) {}
-        }
-      }
-      // The value is read from the property even after a lookup. Since the property holds it, the compiler need not
-      // retain it.
-      return owner[keyPath: storage].kept
+      if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
+      let found = owner[keyPath: storage].link.request.find(Dependency.self, owner, nil)
+      let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
+      withExtendedLifetime(old) {}
+      return given
     }
     set {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      let old = owner[keyPath: storage].keep(newValue, LinkRequest.pinned)
+      let old = owner[keyPath: storage].link.set(newValue, owner)
       withExtendedLifetime(old) {}
     }
   }
@@ -90,29 +81,23 @@ extension Linked where Dependency: Sendable {
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
+  ///   - keeping: How the property keeps the dependency.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
   public init(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .anywhere)
+    link = PropertyLink(LinkRequest(name, search, keeping, fileID, line, .anywhere))
   }
 }
-
-// MARK: - Mistakes
 
 extension Linked {
   /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
-  /// - Parameters:
-  ///   - wrappedValue: An initial value.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction of the search.
+  /// - Parameter wrappedValue: An initial value.
   @available(
-    *, unavailable,
-    message: "remove the initial value: a property with @Linked looks the dependency up itself"
+    *, unavailable, message: "remove the initial value: a property with @Linked looks the dependency up itself"
   )
-  public init(wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil) {
-    preconditionFailure("unavailable")
-  }
+  public init(wrappedValue: Dependency?) { fatalError() }
 }

@@ -9,11 +9,8 @@
 /// it was not found. The program also stops if the dependency's factory throws. If a value is set, the property returns
 /// this value from then on, wherever the object is attached.
 @propertyWrapper
-public struct Required<Dependency>: KeepingWrapper {
-  @usableFromInline var kept: Dependency?
-  /// The attachment's `stamp` at the time when the dependency was kept, or `LinkRequest.pinned` if a value was set.
-  @usableFromInline var stamp: UInt = 0
-  @usableFromInline let request: LinkRequest
+public struct Required<Dependency> {
+  @usableFromInline var link: PropertyLink<Dependency>
 
   // This initialiser and the one for `Sendable` types are disfavoured, so for an optional type, the compiler chooses
   // one of the deprecated initialisers below.
@@ -30,7 +27,7 @@ public struct Required<Dependency>: KeepingWrapper {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .mainActor)
+    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .mainActor))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -39,8 +36,8 @@ public struct Required<Dependency>: KeepingWrapper {
     message: "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
   )
   public var wrappedValue: Dependency {
-    get { preconditionFailure("unavailable") }
-    set { preconditionFailure("unavailable") }
+    get { fatalError() }
+    set { fatalError() }
   }
 
   /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
@@ -56,27 +53,16 @@ public struct Required<Dependency>: KeepingWrapper {
   ) -> Dependency {
     @inline(__always)
     get {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
       let stamp = owner._attachedContext.stamp
-      if owner[keyPath: storage].stamp != stamp || owner[keyPath: storage].kept == nil,
-        owner[keyPath: storage].isOutOfDate(stamp)
-      {
-        let found = owner[keyPath: storage].request
-          .require(Dependency.self, owner, LinkRequest.inDebug(storage))
-        // During the lookup, the property might have been set or read, for example by a factory. A value that the
-        // property got in this way stays.
-        if owner[keyPath: storage].isOutOfDate(stamp) {
-          let old = owner[keyPath: storage].keep(found, stamp)
-          withExtendedLifetime(old) {}
-        }
-      }
-      // The value is read from the property even after a lookup, as in `Linked`. By now, the property has kept a value,
-      // and nothing can make `kept` nil again.
-      return unsafe owner[keyPath: storage].kept.unsafelyUnwrapped
+      if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
+      let found = owner[keyPath: storage].link.request.find(Dependency.self, owner, LinkRequest.inDebug(storage))
+      let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
+      withExtendedLifetime(old) {}
+      // A required dependency is there, or else the program has stopped.
+      return unsafe given.unsafelyUnwrapped
     }
     set {
-      owner[keyPath: storage].request.checkIsolation(Dependency.self, owner)
-      let old = owner[keyPath: storage].keep(newValue, LinkRequest.pinned)
+      let old = owner[keyPath: storage].link.set(newValue, owner)
       withExtendedLifetime(old) {}
     }
   }
@@ -94,7 +80,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    request = LinkRequest(name, search, fileID, line, .anywhere)
+    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .anywhere))
   }
 }
 
@@ -115,41 +101,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    request = LinkRequest(name, search, fileID, line, .mainActor)
-  }
-
-  /// Deprecated: a required dependency is not optional.
-  ///
-  /// - Parameters:
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The file of the declaration, for diagnosis.
-  ///   - line: The line of the declaration, for diagnosis.
-  @available(
-    *, deprecated,
-    message: "a required dependency is not optional: write the type without the question mark, or use @Linked"
-  )
-  public init<Wrapped: Sendable>(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) where Dependency == Wrapped? {
-    request = LinkRequest(name, search, fileID, line, .anywhere)
-  }
-}
-
-// MARK: - Mistakes
-
-extension Required {
-  /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: An initial value.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction of the search.
-  @available(
-    *, unavailable,
-    message: "remove the initial value: a property with @Required looks the dependency up itself"
-  )
-  public init(wrappedValue: Dependency, named name: UDIName? = nil, search: UDISearch? = nil) {
-    preconditionFailure("unavailable")
+    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .mainActor))
   }
 }

@@ -11,8 +11,8 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A sequence that keeps neither the object nor the context alive.
   /// - Complexity: Each change costs O(1) more for every consumer whose lookup it could affect. A consumer is recorded
-  ///   at each context above that its lookup can reach. That costs O(levels), and is repeated after each change that the
-  ///   consumer is notified of.
+  ///   at each context above that its lookup can reach. That costs O(levels), and is repeated after each change that
+  ///   the consumer is notified of.
   public func updates<Dependency: Sendable>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

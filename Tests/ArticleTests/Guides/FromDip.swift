@@ -179,7 +179,7 @@ struct FromDip {
   @Test func injectedWeak() {
     final class Screen: UDIObject {
       let _attachedContext = UDIAttachment()
-      @WeaklyLinked var service: (any Service)?
+      @Linked(keeps: .weakly) var service: (any Service)?
       func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)

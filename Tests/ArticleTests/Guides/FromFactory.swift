@@ -208,7 +208,7 @@ struct FromFactory {
   @Test func weakLazyInjected() {
     final class Screen: UDIObject {
       let _attachedContext = UDIAttachment()
-      @WeaklyLinked var service: (any Service)?
+      @Linked(keeps: .weakly) var service: (any Service)?
       func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
@@ -222,7 +222,7 @@ struct FromFactory {
   @Test func dynamicInjected() {
     final class Screen: UDIObject {
       let _attachedContext = UDIAttachment()
-      @LinkedInLine var service: (any Service)?
+      @Linked(keeps: .never) var service: (any Service)?
       func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)

@@ -164,7 +164,7 @@ struct FromResolver {
   @Test func weakLazyInjected() {
     final class Screen: UDIObject {
       let _attachedContext = UDIAttachment()
-      @WeaklyLinked var net: (any Networking)?
+      @Linked(keeps: .weakly) var net: (any Networking)?
       func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)

@@ -495,8 +495,8 @@ private final class SendableForm: @unchecked Sendable { var local: (any Local & 
 @MainActor private final class Wrapped: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var local: (any Local & Sendable)?
-  @LinkedInLine var inLine: (any Local & Sendable)?
-  @WeaklyLinked var weakly: (any Local & Sendable)?
+  @Linked(keeps: .never) var inLine: (any Local & Sendable)?
+  @Linked(keeps: .weakly) var weakly: (any Local & Sendable)?
   func didAttachContext() {}
 }
 
@@ -538,7 +538,7 @@ private final class Mortal: Local, Shown {
 /// Neither `Sendable` nor isolated.
 private final class Tool: UDIObject {
   let _attachedContext = UDIAttachment()
-  @WeaklyLinked var local: (any Local)?
+  @Linked(keeps: .weakly) var local: (any Local)?
   func didAttachContext() {}
 }
 

@@ -19,26 +19,35 @@ private protocol Domestic: AnyObject {}
   let _attachedContext = UDIAttachment()
   @Linked var linked: (any Service)?
   @Linked var linkedDomestic: (any Domestic)?
-  @LinkedInLine var inLine: (any Service)?
-  @LinkedInLine var inLineDomestic: (any Domestic)?
-  @WeaklyLinked var weakly: (any Service)?
-  @WeaklyLinked var weaklyDomestic: (any Domestic)?
+  @Linked(keeps: .never) var inLine: (any Service)?
+  @Linked(keeps: .never) var inLineDomestic: (any Domestic)?
+  @Linked(keeps: .weakly) var weakly: (any Service)?
+  @Linked(keeps: .weakly) var weaklyDomestic: (any Domestic)?
   @AppLinked var app: (any Service)?
   @AppLinked var appDomestic: (any Domestic)?
 
   init(_ context: UDIContext, _ search: UDISearch?) {
     _linked = Linked(search: search)
     _linkedDomestic = Linked(search: search)
-    _inLine = LinkedInLine(search: search)
-    _inLineDomestic = LinkedInLine(search: search)
-    _weakly = WeaklyLinked(search: search)
-    _weaklyDomestic = WeaklyLinked(search: search)
+    _inLine = Linked(search: search, keeps: .never)
+    _inLineDomestic = Linked(search: search, keeps: .never)
+    _weakly = Linked(search: search, keeps: .weakly)
+    _weaklyDomestic = Linked(search: search, keeps: .weakly)
     _app = AppLinked(search: search)
     _appDomestic = AppLinked(search: search)
     attachedContext = context
   }
 
   func didAttachContext() {}
+
+  var isLinked: Bool { agreed([linked, inLine, weakly].map { $0 != nil }) }
+  var isLinkedDomestic: Bool { agreed([linkedDomestic, inLineDomestic, weaklyDomestic].map { $0 != nil }) }
+
+  /// What a property keeps has no influence on what it finds.
+  private func agreed(_ found: [Bool]) -> Bool {
+    #expect(Set(found).count == 1)
+    return found[0]
+  }
 }
 
 /// Nobody outside sees into a scope.
@@ -445,12 +454,8 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let wrappers = [
-    Way("Linked.init(named:search:fileID:line:)") { Declaring($0, $1).linked != nil },
-    Way("Linked.init(named:search:fileID:line:)") { Declaring($0, $1).linkedDomestic != nil },
-    Way("LinkedInLine.init(named:search:fileID:line:)") { Declaring($0, $1).inLine != nil },
-    Way("LinkedInLine.init(named:search:fileID:line:)") { Declaring($0, $1).inLineDomestic != nil },
-    Way("WeaklyLinked.init(named:search:fileID:line:)") { Declaring($0, $1).weakly != nil },
-    Way("WeaklyLinked.init(named:search:fileID:line:)") { Declaring($0, $1).weaklyDomestic != nil },
+    Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinked },
+    Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedDomestic },
     Way("AppLinked.init(named:search:fileID:line:)") { context, search in
       withAppContext(context) { Declaring(context, search).app != nil }
     },

@@ -92,8 +92,8 @@ struct UseTests {
   final class Screen: UDIObject {
     let _attachedContext = UDIAttachment()
     @Linked var alpha: (any Alpha)?
-    @LinkedInLine var service: (any Service)?
-    @WeaklyLinked var beta: (any Beta)?
+    @Linked(keeps: .never) var service: (any Service)?
+    @Linked(keeps: .weakly) var beta: (any Beta)?
     func didAttachContext() {}
   }
 

@@ -7,8 +7,8 @@ private final class Consumer: UDIObject {
   @Linked var linked: (any Service)?
   @Linked(named: "n") var named: (any Service)?
   @Linked(search: .ancestors) var above: (any Other)?
-  @LinkedInLine var inLine: (any Service)?
-  @WeaklyLinked var weakly: (any Service)?
+  @Linked(keeps: .never) var inLine: (any Service)?
+  @Linked(keeps: .weakly) var weakly: (any Service)?
   @Required var required: any Service
   @AppLinked var app: (any Service)?
   func didAttachContext() {}
@@ -30,8 +30,8 @@ private final class Early: UDIObject, @unchecked Sendable {
 private actor Desk: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var service: (any Service)?
-  @LinkedInLine var inLine: (any Service)?
-  @WeaklyLinked var weakly: (any Service)?
+  @Linked(keeps: .never) var inLine: (any Service)?
+  @Linked(keeps: .weakly) var weakly: (any Service)?
   @AppLinked var app: (any Service)?
   nonisolated func didAttachContext() {}
   func read() -> [(any Service)?] { [service, inLine, weakly, app] }
@@ -40,10 +40,19 @@ private actor Desk: UDIObject {
 @MainActor private final class Panel: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var local: (any Local)?
-  @LinkedInLine var inLine: (any Local)?
-  @WeaklyLinked var weakly: (any Local)?
+  @Linked(keeps: .never) var inLine: (any Local)?
+  @Linked(keeps: .weakly) var weakly: (any Local)?
   @Required var service: any Service
   @AppLinked var app: (any Local)?
+  func didAttachContext() {}
+}
+
+private protocol Shape: Sendable {}
+private struct Figure: Shape {}
+
+private final class Drawing: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked(keeps: .weakly) var shape: (any Shape)?
   func didAttachContext() {}
 }
 
@@ -233,6 +242,16 @@ private actor Desk: UDIObject {
       let (linked, inLine) = unsafe (consumer.linked, consumer.inLine)
       #expect(linked === service && inLine === service)
     }
+  }
+
+  @Test func whatIsNoClassInstanceCannotBeKeptWeakly() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let context = UDIContext(tag: "context")
+      context.provide(Figure(), as: (any Shape).self)
+      _ = Drawing().attached(to: context).shape
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("Figure is not a class, so a property cannot keep it weakly"))
   }
 
   @Test func whatMustBeThereExplainsItsAbsence() async {

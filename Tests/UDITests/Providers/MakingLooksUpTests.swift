@@ -81,8 +81,8 @@ import UDI
   @Test func wrappersLookUpWhileAFactoryRuns() {
     final class Consumer: UDIObject {
       let _attachedContext = UDIAttachment()
-      @LinkedInLine var inLine: (any Other)?
-      @LinkedInLine(search: .lineage) var down: (any Other)?
+      @Linked(keeps: .never) var inLine: (any Other)?
+      @Linked(search: .lineage, keeps: .never) var down: (any Other)?
       func didAttachContext() {}
     }
     root.register((any Service).self) { context in

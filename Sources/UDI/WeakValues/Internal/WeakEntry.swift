@@ -26,7 +26,7 @@ class WeakEntry: @unchecked Sendable {
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
   // Clients compile this method themselves, because they know the type, but the method that it calls does all the work.
   // Compiled in the library, where the type is not known, this method would have to look up the metadata of the type's
-  // optional, and the benchmark "@WeaklyLinked, after the first read" would take twice as long.
+  // optional, and the benchmark "@Linked(keeps: .weakly), after the first read" would take twice as long.
   @inlinable
   @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {

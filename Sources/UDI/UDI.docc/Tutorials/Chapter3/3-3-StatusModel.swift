@@ -2,7 +2,7 @@ import UDI
 
 @MainActor final class StatusModel: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
-  @LinkedInLine var reading: (any Reading)?
+  @Linked(keeps: .never) var reading: (any Reading)?
 
   func didAttachContext() {}
 
