@@ -26,7 +26,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere)
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, .anywhere)
   }
 
   /// Binds an instance in this context, which holds it weakly, and leaves it bound in all other contexts.
@@ -49,7 +49,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere)
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, .anywhere)
   }
 
   /// Withdraws the binding under the given type and name in this context, whichever call made it. Bindings in other
@@ -80,7 +80,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor)
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, .mainActor)
   }
 
   /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -90,7 +90,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor)
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor)
   }
 }
 
@@ -103,7 +103,7 @@ extension UDIContext {
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, isMulti: Bool, _ reach: Reach
+    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
   ) {
     BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { add($0) }
   }

@@ -10,7 +10,7 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -22,7 +22,7 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -38,7 +38,7 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func find<Dependency>(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     in found: UnsafeMutablePointer<Dependency?>
   ) {
     unsafe find(type, name, reach, search, into: UnsafeMutableRawPointer(found))
@@ -47,7 +47,7 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func findOrThrow<Dependency>(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     in found: UnsafeMutablePointer<Dependency?>
   ) throws {
     try unsafe findOrThrow(type, name, reach, search, into: UnsafeMutableRawPointer(found))
@@ -60,7 +60,7 @@ extension UDIContext {
   @inlinable
   @inline(__always)
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     // There are two functions, so that most callers need not pass a name, which makes the benchmark "link, bound there"
     // faster.
@@ -69,7 +69,7 @@ extension UDIContext {
   }
 
   @usableFromInline
-  func find(_ type: Any.Type, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) {
+  func find(_ type: Any.Type, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) {
     let answer = withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
     if case .written = answer { return }
     unsafe finishNameless(answer, type, reach, search, into: memory)
@@ -77,7 +77,7 @@ extension UDIContext {
 
   @usableFromInline
   func find(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     let answer = unsafe attempt(type, named: name, reach, search, into: memory)
     if case .written = answer { return }
@@ -88,7 +88,7 @@ extension UDIContext {
   ///
   /// - Parameter asker: The object, to be named in a report.
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker?,
     into memory: UnsafeMutableRawPointer
   ) {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
@@ -103,7 +103,7 @@ extension UDIContext {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) throws {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
@@ -112,7 +112,7 @@ extension UDIContext {
 
   /// Looks up a dependency for an object, and throws if there is none.
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker?,
     into memory: UnsafeMutableRawPointer
   ) throws {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
@@ -122,14 +122,14 @@ extension UDIContext {
 
   @usableFromInline
   func findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     _ = unsafe attempt(type, name, reach, search, into: memory)
   }
 
   @inline(__always)
   private func attempt(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     if let name { return unsafe attempt(type, named: name, reach, search, into: memory) }
     return withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
@@ -137,7 +137,7 @@ extension UDIContext {
 
   @inline(never)
   private func attempt(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     withNode { unsafe $0.attempt(.of(type), named: name, reach, search, into: memory) }
   }
@@ -148,7 +148,7 @@ extension UDIContext {
   /// benchmark "miss, one context" would take a fifth more instructions.
   @inline(never)
   private func finishNameless(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ reach: Reach, _ search: UDISearch?,
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ reach: UDIReach, _ search: UDISearch?,
     into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
@@ -158,7 +158,7 @@ extension UDIContext {
   /// Finishes a lookup for `link`.
   @inline(never)
   func finish(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     do {
@@ -169,7 +169,7 @@ extension UDIContext {
   /// Finishes a lookup for `require`.
   @inline(never)
   func finishOrThrow(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) throws {
     do {
@@ -192,7 +192,7 @@ extension UDIContext {
   ///   - asker: The object that looks something up; nil if the caller is not an object.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func complete(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?,
+    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     _ arguments: Arguments? = nil, isFresh: Bool = false, reports: Bool, _ asker: Asker? = nil,
     into memory: InstanceMemory
   ) throws {
@@ -220,7 +220,7 @@ extension UDIContext {
   /// The first and, if need be, the fourth step of `complete`, for callers that do the rest themselves. Never answers
   /// `undecided`.
   func look(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     guard case .undecided = answer else { return answer }
@@ -230,7 +230,7 @@ extension UDIContext {
   /// The fourth step of `complete`: see `Node.locate`.
   @inline(never)
   private func locate(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
     _ asker: Asker?, into memory: InstanceMemory
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
@@ -245,7 +245,7 @@ extension UDIContext {
 
   @usableFromInline
   func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool
   ) -> [Dependency] {
     reach.assertIsolation(type)
     let found = allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
@@ -270,7 +270,7 @@ extension UDIContext {
   }
 
   private func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool
   ) -> FoundDependencies {
     withNode { $0.allDependencies(type, name, reach, search, ofAnyName: ofAnyName, from: self) }
   }
@@ -282,7 +282,7 @@ extension UDIContext {
   /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime. If the instance
   /// cannot be made, reports why.
   func give<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: Reach, _ search: UDISearch?
+    _ entry: Entry, _ type: Dependency.Type, _ reach: UDIReach, _ search: UDISearch?
   ) -> Dependency? {
     var found: Dependency?
     do {
@@ -295,7 +295,7 @@ extension UDIContext {
 
   /// Returns the instance of an entry that `look` has found. If it cannot be made, reports why.
   func make<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> Dependency? {
     var found: Dependency?
     try? unsafe withUnsafeMutablePointer(to: &found) {
@@ -310,7 +310,7 @@ extension UDIContext {
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
+    _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
   ) throws -> Bool {
     if arguments == nil, !isFresh, try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
@@ -319,7 +319,7 @@ extension UDIContext {
 
   /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
   private func provideAtLength(
-    _ entry: Entry, _ type: Any.Type, _ reach: Reach, _ arguments: Arguments?, isFresh: Bool,
+    _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
   ) throws -> Bool {
     if entry.registered.isRefused(to: reach) { throw ProviderFailure.notSendable }

@@ -105,7 +105,7 @@ extension UDIContext {
   func closedScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
     let scope = UDIContext(tag: tag)
     let isClosing = change { node, garbage in
-      node.reportClosed(verb, "a scope", CallSite("", 0), &garbage)
+      node.reportClosed(verb, "a scope", UDICallSite("", 0), &garbage)
       guard node.treeLocked.state.isEnding else { return false }
       scope.withNode { scope in
         scope.treeLocked.isScope = true

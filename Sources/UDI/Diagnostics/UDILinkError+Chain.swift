@@ -2,7 +2,7 @@
 extension UDILinkError {
   /// - Parameter site: The call that registered the dependency that could not be made. If it is nil, the explanation is
   ///   searched for the registration.
-  init(explanation: UDIExplanation, site: CallSite? = nil) {
+  init(explanation: UDIExplanation, site: UDICallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
       kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil, parameter: nil,

@@ -75,7 +75,7 @@ extension UDILinking {
 
 extension UDIOrigin {
   fileprivate func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = []
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = []
   ) -> UDIExplanation {
     switch start {
     case .context(let context): return context.explanation(type, name, search, reach, arguments)
@@ -97,7 +97,7 @@ extension UDIContext {
   ///   - limit: The largest number of contexts to look at.
   ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
   func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: Reach, _ arguments: [Any] = [],
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = [],
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)

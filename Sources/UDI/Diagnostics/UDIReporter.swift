@@ -70,7 +70,7 @@ public struct UDIReporter: Sendable {
     static let unattachedUseMatters = Atomic<Bool>(false)
   #endif
 
-  func report(_ kind: UDIMisuse.Kind, _ message: String, at site: CallSite) {
+  func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
   }
 

@@ -5,20 +5,20 @@ struct LinkRequest: Sendable {
   @usableFromInline let search: UDISearch?
   @usableFromInline let keeping: UDIKeeping
   @usableFromInline let isRequired: Bool
-  @usableFromInline let site: CallSite
+  @usableFromInline let site: UDICallSite
   /// Where the dependency may be used, which depends on its declared type.
-  @usableFromInline let reach: Reach
+  @usableFromInline let reach: UDIReach
 
   init(
     _ name: UDIName?, _ search: UDISearch?, _ keeping: UDIKeeping = .strongly, isRequired: Bool = false,
-    _ fileID: StaticString, _ line: UInt, _ reach: Reach
+    _ fileID: StaticString, _ line: UInt, _ reach: UDIReach
   ) {
     self.name = name
     self.search = search
     self.keeping = keeping
     self.isRequired = isRequired
     self.reach = reach
-    site = CallSite(fileID, line)
+    site = UDICallSite(fileID, line)
   }
 
   /// Stops the program if this code is not on the main actor.

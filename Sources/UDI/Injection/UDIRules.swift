@@ -17,9 +17,9 @@
 public struct UDIRules<Target>: Sendable {
   private let context: UDIContext
   /// `.anywhere` if the compiler knew that `Target` is `Sendable`; otherwise `.mainActor`.
-  private let reach: Reach
+  private let reach: UDIReach
 
-  fileprivate init(_ context: UDIContext, _ reach: Reach) {
+  fileprivate init(_ context: UDIContext, _ reach: UDIReach) {
     self.context = context
     self.reach = reach
   }
@@ -35,7 +35,7 @@ public struct UDIRules<Target>: Sendable {
     }
     context.change { node, garbage in
       if node.treeLocked.state != .open {
-        return node.reportClosed("inject", "rules for \(describeType(Target.self))", CallSite("", 0), &garbage)
+        return node.reportClosed("inject", "rules for \(describeType(Target.self))", UDICallSite("", 0), &garbage)
       }
       node.treeLocked.ensureExtras().rules.append(rule)
     }
@@ -131,7 +131,7 @@ extension UDIRules {
   private func injectOnMainActor<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ name: UDIName?, _ search: UDISearch?
   ) -> UDIRules {
-    Reach.mainActor.assertIsolation(Dependency.self)
+    UDIReach.mainActor.assertIsolation(Dependency.self)
     // The key path might contain arguments of a subscript, which need not be `Sendable`.
     let property = ActorOwned(onMainActor: property)
     return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
@@ -141,7 +141,7 @@ extension UDIRules {
   // the closure.
   private static func fill<Dependency>(
     _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
-    _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> Bool {
     guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
     // The old value is kept alive until the write is over, because its `deinit` might use the property.
@@ -188,11 +188,11 @@ extension UDIContext {
   @preconcurrency @MainActor
   @discardableResult
   public func inject(into object: AnyObject) -> Int {
-    Reach.mainActor.assertIsolation(type(of: object))
+    UDIReach.mainActor.assertIsolation(type(of: object))
     return applyRules(to: object, .mainActor)
   }
 
-  private func applyRules(to object: AnyObject, _ reach: Reach) -> Int {
+  private func applyRules(to object: AnyObject, _ reach: UDIReach) -> Int {
     let levels = withNode { node in
       Tree.change { _ in
         node.andAncestors.compactMap { $0.treeLocked.extras?.rules }

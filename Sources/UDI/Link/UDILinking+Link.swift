@@ -25,8 +25,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     fresh
-      ? _origin.lookUpFresh(type, name, .anywhere, search, CallSite(fileID, line))
-      : lookUp(type, name, .anywhere, search, CallSite(fileID, line))
+      ? _origin.lookUpFresh(type, name, .anywhere, search, UDICallSite(fileID, line))
+      : lookUp(type, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key.
@@ -41,7 +41,7 @@ extension UDILinking {
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
@@ -66,7 +66,7 @@ extension UDILinking {
   ) -> Dependency? {
     _origin.lookUp(
       type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
-      CallSite(fileID, line))
+      UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -85,7 +85,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none. The dependency's type is inferred from the place where the
@@ -105,7 +105,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
@@ -122,7 +122,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
-    try lookUpOrThrow(Dependency.self, name, .anywhere, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, and throws if there is none.
@@ -138,7 +138,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none.
@@ -159,7 +159,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
     try _origin.lookUpOrThrow(
-      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
+      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), UDICallSite(fileID, line))
   }
 
   /// Looks up all dependencies of the given type, whatever their names.
@@ -177,7 +177,7 @@ extension UDILinking {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, nil, .anywhere, search, ofAnyName: true, CallSite(fileID, line))
+    _origin.lookUpAll(type, nil, .anywhere, search, ofAnyName: true, UDICallSite(fileID, line))
   }
 
   /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
@@ -196,7 +196,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, name, .anywhere, search, ofAnyName: false, CallSite(fileID, line))
+    _origin.lookUpAll(type, name, .anywhere, search, ofAnyName: false, UDICallSite(fileID, line))
   }
 }
 
@@ -210,8 +210,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     fresh
-      ? _origin.lookUpFresh(type, name, .mainActor, search, CallSite(fileID, line))
-      : lookUp(type, name, .mainActor, search, CallSite(fileID, line))
+      ? _origin.lookUpFresh(type, name, .mainActor, search, UDICallSite(fileID, line))
+      : lookUp(type, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -219,7 +219,7 @@ extension UDILinking {
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+    lookUp(Dependency.self, key.name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``link(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type or arguments
@@ -231,7 +231,7 @@ extension UDILinking {
   ) -> Dependency? {
     _origin.lookUp(
       type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
-      CallSite(fileID, line))
+      UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -240,7 +240,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -249,7 +249,7 @@ extension UDILinking {
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
@@ -258,7 +258,7 @@ extension UDILinking {
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
-    try lookUpOrThrow(Dependency.self, name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -266,7 +266,7 @@ extension UDILinking {
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
@@ -277,7 +277,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
     try _origin.lookUpOrThrow(
-      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), CallSite(fileID, line))
+      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), UDICallSite(fileID, line))
   }
 
   /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -285,7 +285,7 @@ extension UDILinking {
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, nil, .mainActor, search, ofAnyName: true, CallSite(fileID, line))
+    _origin.lookUpAll(type, nil, .mainActor, search, ofAnyName: true, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -294,6 +294,6 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, name, .mainActor, search, ofAnyName: false, CallSite(fileID, line))
+    _origin.lookUpAll(type, name, .mainActor, search, ofAnyName: false, UDICallSite(fileID, line))
   }
 }

@@ -32,7 +32,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
     if let found = present(type, name, .anywhere, search) { return found }
-    return try await _origin.obtainAtLength(type, name, .anywhere, search, nil, CallSite(fileID, line))
+    return try await _origin.obtainAtLength(type, name, .anywhere, search, nil, UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The dependency's
@@ -108,15 +108,15 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
     try await _origin.obtainAtLength(
-      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
+      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), UDICallSite(fileID, line))
   }
 }
 
 extension UDIOrigin {
   @usableFromInline
   nonisolated(nonsending) func obtainAtLength<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: KeptArguments?,
-    _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ arguments: KeptArguments?,
+    _ site: UDICallSite
   ) async throws -> Dependency {
     let context = try context(requiredFor: "obtain", type, name, search, site)
     do {
@@ -140,7 +140,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
     if let found = present(type, name, .mainActor, search) { return found }
-    return try await _origin.obtainAtLength(type, name, .mainActor, search, nil, CallSite(fileID, line))
+    return try await _origin.obtainAtLength(type, name, .mainActor, search, nil, UDICallSite(fileID, line))
   }
 
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -180,6 +180,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
     try await _origin.obtainAtLength(
-      type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)), CallSite(fileID, line))
+      type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)), UDICallSite(fileID, line)
+    )
   }
 }

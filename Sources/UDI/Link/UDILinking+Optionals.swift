@@ -19,7 +19,7 @@ extension UDILinking {
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Wrapped? {
-    try lookUpOrThrow(type, name, .anywhere, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Do not call this; look up the type without the question mark. `link` returns an optional anyway.
@@ -36,7 +36,7 @@ extension UDILinking {
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Wrapped?? {
-    lookUp(type, name, .anywhere, search, CallSite(fileID, line))
+    lookUp(type, name, .anywhere, search, UDICallSite(fileID, line))
   }
 
   /// Do not call this; look up the type without the question mark. `require` never returns nil.
@@ -58,7 +58,7 @@ extension UDILinking {
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Wrapped? {
-    try lookUpOrThrow(type, name, .mainActor, search, CallSite(fileID, line))
+    try lookUpOrThrow(type, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Do not call this; look up the type without the question mark. `link` returns an optional anyway.
@@ -76,7 +76,7 @@ extension UDILinking {
     _ type: Wrapped?.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Wrapped?? {
-    lookUp(type, name, .mainActor, search, CallSite(fileID, line))
+    lookUp(type, name, .mainActor, search, UDICallSite(fileID, line))
   }
 
   /// Unavailable: name the type that is looked up.

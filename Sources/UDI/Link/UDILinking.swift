@@ -8,15 +8,15 @@ public protocol UDILinking {
 
   /// Looks up a dependency. For the library only.
   func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer)
   /// Looks up a dependency, and throws if there is none. For the library only.
   func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer) throws
   /// Looks up a dependency that exists already and need not be cast. For the library only.
   func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer)
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer)
   /// Where the lookup begins, for all other lookups. For the library only.
   var _origin: UDIOrigin { get }
 }
@@ -26,7 +26,7 @@ extension UDIContext: UDILinking {
   @inlinable
   @inline(__always)
   public func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
     unsafe find(type, name, reach, search, into: memory)
@@ -36,7 +36,7 @@ extension UDIContext: UDILinking {
   @inlinable
   @inline(__always)
   public func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
     try unsafe findOrThrow(type, name, reach, search, into: memory)
@@ -46,7 +46,7 @@ extension UDIContext: UDILinking {
   @inlinable
   @inline(__always)
   public func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     unsafe findPresent(type, name, reach, search, into: memory)
   }
@@ -60,7 +60,7 @@ extension UDIObject {
   @inlinable
   @inline(__always)
   public func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
     unsafe _attachedContext.find(type, name, reach, search, site, self, into: memory)
@@ -70,7 +70,7 @@ extension UDIObject {
   @inlinable
   @inline(__always)
   public func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
     try unsafe _attachedContext.findOrThrow(type, name, reach, search, site, self, into: memory)
@@ -80,7 +80,7 @@ extension UDIObject {
   @inlinable
   @inline(__always)
   public func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     unsafe _attachedContext.findPresent(type, name, reach, search, into: memory)
   }
@@ -106,7 +106,7 @@ extension UDILinking {
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -119,7 +119,7 @@ extension UDILinking {
   @inlinable
   @inline(__always)
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -134,7 +134,7 @@ extension UDILinking {
   @inlinable
   @inline(__always)
   func present<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> Dependency? {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {
@@ -147,15 +147,15 @@ extension UDILinking {
 extension UDIOrigin {
   @inlinable
   func lookUpFresh<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
   ) -> Dependency? {
     context("link", isRequired: false, type, name, site)?.lookUpFresh(type, name, reach, search, asker(site))
   }
 
   @inlinable
   func lookUp<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
-    isFresh: Bool, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
+    isFresh: Bool, _ site: UDICallSite
   ) -> Dependency? {
     context("link", isRequired: false, type, name, site)?
       .lookUp(type, name, reach, search, with: arguments, isFresh: isFresh, asker(site))
@@ -163,8 +163,8 @@ extension UDIOrigin {
 
   @inlinable
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
-    _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
+    _ site: UDICallSite
   ) throws -> Dependency {
     let context = try context(requiredFor: "require", type, name, search, site)
     do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments, asker(site)) } catch {
@@ -174,8 +174,8 @@ extension UDIOrigin {
 
   @inlinable
   func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool,
-    _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool,
+    _ site: UDICallSite
   ) -> [Dependency] {
     context("linkAll", isRequired: nil, type, name, site)?
       .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
@@ -188,7 +188,7 @@ extension UDIOrigin {
   /// The context where the lookups of an object begin. If there is none, that is reported.
   @inlinable
   func context(
-    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: CallSite
+    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite
   ) -> UDIContext? {
     switch start {
     case .context(let context): context
@@ -199,7 +199,7 @@ extension UDIOrigin {
 
   @usableFromInline
   func context(
-    requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: CallSite
+    requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: UDICallSite
   ) throws -> UDIContext {
     switch start {
     case .context(let context): return context
@@ -210,7 +210,7 @@ extension UDIOrigin {
   }
 
   @inlinable
-  func asker(_ site: CallSite) -> Asker? {
+  func asker(_ site: UDICallSite) -> Asker? {
     switch start {
     case .context: nil
     case .object(_, let owner): Asker(owner, site)
@@ -218,7 +218,7 @@ extension UDIOrigin {
   }
 
   @usableFromInline
-  func seen(_ error: any Error, _ site: CallSite) -> any Error {
+  func seen(_ error: any Error, _ site: UDICallSite) -> any Error {
     switch start {
     case .context: error
     case .object(let attachment, let owner): attachment.explained(error, Asker(owner, site))

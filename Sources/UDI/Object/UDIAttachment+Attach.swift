@@ -33,12 +33,12 @@ extension UDIAttachment {
   ///   - context: The context to attach to. Nil detaches the object. Bindings made by `multiBind` stay, unless this is
   ///     nil, or a context that has ended or is being closed.
   ///   - site: The call, or the registration, that attaches the object, if known.
-  func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite? = nil) {
+  func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite? = nil) {
     Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
   }
 
   /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
-  private func attach(_ object: AnyObject, to context: UDIContext?, at site: CallSite?, _ garbage: inout Garbage) {
+  private func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
     if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.

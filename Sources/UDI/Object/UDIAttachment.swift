@@ -29,7 +29,7 @@ public final class UDIAttachment: Sendable {
   /// gone. Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
   /// The call, or the registration, that attached the object last; nil if that is not known. Guarded by the tree lock.
-  nonisolated(unsafe) var attachSite: CallSite?
+  nonisolated(unsafe) var attachSite: UDICallSite?
   /// Whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`. Guarded by the tree lock.
   nonisolated(unsafe) var comesFromLook = false
   /// The contexts that own the object, each listed once. Usually the only one is the context whose provider made the
@@ -149,7 +149,7 @@ extension UDIAttachment {
   ///   `linkAll`.
   @usableFromInline
   func contextForLink(
-    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ owner: AnyObject
+    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite, _ owner: AnyObject
   ) -> UDIContext? {
     // The usual case is checked first, because the closure below copies the name.
     if case .attached(let context) = state { return context }
@@ -164,7 +164,7 @@ extension UDIAttachment {
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
   /// if the reporter wants such reports. If the attached context is gone, reports that and returns nil.
   func effectiveContext(
-    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: CallSite
+    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: UDICallSite
   ) -> UDIContext? {
     switch state {
     case .attached(let context): return context
@@ -186,7 +186,7 @@ extension UDIAttachment {
   /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
   /// recording is on, marks the app context, so that the lookup is recorded.
   @inline(never)
-  private func noteUnattachedUse(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: CallSite) {
+  private func noteUnattachedUse(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: UDICallSite) {
     if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current

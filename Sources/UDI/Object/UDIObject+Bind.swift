@@ -23,7 +23,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
     BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .anywhere
+      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .anywhere
     ) {
       add($0, in: nil)
     }
@@ -51,7 +51,7 @@ extension UDIObject {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
     BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .anywhere
+      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .anywhere
     ) {
       add($0, in: contexts)
     }
@@ -83,7 +83,7 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
     BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: false, .mainActor
+      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .mainActor
     ) {
       add($0, in: nil)
     }
@@ -97,7 +97,7 @@ extension UDIObject {
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
     BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), CallSite(fileID, line), isMulti: true, .mainActor
+      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor
     ) {
       add($0, in: contexts)
     }

@@ -23,7 +23,8 @@ extension UDIAttachment {
   @inlinable
   @inline(__always)
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     // This function is inlined, so callers that give no name, which are most, call the `find` without that parameter.
@@ -33,7 +34,7 @@ extension UDIAttachment {
 
   @usableFromInline
   func find(
-    _ type: Any.Type, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite, _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     unsafe look(type, nil, reach, search, site, owner, into: memory)
@@ -41,7 +42,8 @@ extension UDIAttachment {
 
   @usableFromInline
   func find(
-    _ type: Any.Type, named name: UDIName, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     unsafe look(type, name, reach, search, site, owner, into: memory)
@@ -49,7 +51,8 @@ extension UDIAttachment {
 
   @inline(__always)
   private func look(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
@@ -59,7 +62,7 @@ extension UDIAttachment {
 
   @usableFromInline
   func findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) {
     _ = unsafe attempt(type, name, reach, search, into: memory)
   }
@@ -71,7 +74,8 @@ extension UDIAttachment {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ site: CallSite, _ owner: AnyObject,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) throws {
     let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
@@ -81,7 +85,7 @@ extension UDIAttachment {
 
   @inline(__always)
   private func attempt(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
     let token = TypeToken.of(type)
     let id = KeyIdentity.id(token.id, name)
@@ -117,7 +121,7 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) {
     if let context { return unsafe context.finish(answer, type, name, reach, search, asker, into: memory) }
@@ -136,7 +140,7 @@ extension UDIAttachment {
   /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   private func finishOrThrow(
-    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: Reach,
+    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach,
     _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
   ) throws {
     // If the cast fails, the lookup is repeated below, and the repetition throws the right error.

@@ -64,7 +64,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The object.
   public func attached(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) -> Self {
-    attach(to: context, at: CallSite(fileID, line))
+    attach(to: context, at: UDICallSite(fileID, line))
     return self
   }
 
@@ -76,7 +76,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Complexity: O(bindings that are withdrawn).
   public func attach(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) {
-    attach(to: context, at: CallSite(fileID, line))
+    attach(to: context, at: UDICallSite(fileID, line))
   }
 
   /// Detaches the object, like setting ``attachedContext`` to nil: all bindings that it has made are withdrawn, and
@@ -85,7 +85,7 @@ extension UDIObject {
   /// - Complexity: O(bindings that are withdrawn).
   public func detach() { attach(to: nil, at: nil) }
 
-  private func attach(to context: UDIContext?, at site: CallSite?) {
+  private func attach(to context: UDIContext?, at site: UDICallSite?) {
     let attachment = _attachedContext
     guard attachment === _attachedContext else {
       fatalError(

@@ -5,7 +5,7 @@ extension UDIContext {
 
   @inlinable
   func lookUp<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
     isFresh: Bool, _ asker: Asker? = nil
   ) -> Dependency? {
     reach.assertIsolation(type)
@@ -22,7 +22,7 @@ extension UDIContext {
 
   @inlinable
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, with arguments: Pack,
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
     _ asker: Asker? = nil
   ) throws -> Dependency {
     reach.assertIsolation(type)
@@ -40,7 +40,7 @@ extension UDIContext {
   /// Makes a new instance without arguments, even if the provider keeps one.
   @inlinable
   func lookUpFresh<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ asker: Asker? = nil
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker? = nil
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -58,7 +58,7 @@ extension UDIContext {
   @unsafe
   @usableFromInline
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ arguments: Arguments?, isFresh: Bool,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
     let memory = unsafe InstanceMemory(memory)
@@ -78,7 +78,7 @@ extension UDIContext {
   @unsafe
   @usableFromInline
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ arguments: Arguments?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) throws {
     let memory = unsafe InstanceMemory(memory)
@@ -93,7 +93,7 @@ extension UDIContext {
   ///
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func provided<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ arguments: Arguments?
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ arguments: Arguments?
   ) throws -> Dependency {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
@@ -111,7 +111,7 @@ extension UDIContext {
   /// Finds the provider for a lookup, if that is what the lookup finds. This takes only the locks of the contexts.
   /// Without it, the benchmark "a link with one argument, above a direct call" would take longer.
   private func attemptToMake(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, _ memory: InstanceMemory
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> LookupAnswer {
     let answer = withNode { node in
       unsafe node.attempt(

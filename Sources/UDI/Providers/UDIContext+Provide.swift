@@ -35,7 +35,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     provide(
-      value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true), CallSite(fileID, line)
+      value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true),
+      UDICallSite(fileID, line)
     )
   }
 
@@ -64,14 +65,14 @@ extension UDIContext {
     line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     return provide(
       value, type, name, .ifAny(metadata, replaces), .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
   }
 
   private func provide<Dependency>(
     _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ reach: Reach, _ closer: Closer?, _ site: CallSite
+    _ reach: UDIReach, _ closer: Closer?, _ site: UDICallSite
   ) -> UDIRegistration<Dependency> {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     let provider = Factory(type, name, .context, metadata, site, reach, giving: value)

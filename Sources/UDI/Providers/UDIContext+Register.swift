@@ -62,7 +62,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
         onCreate),
       closing: .of(onClose))
   }
@@ -102,7 +102,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
         onCreate),
       closing: .of(onClose))
   }
@@ -127,9 +127,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
         onCreate),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
@@ -147,9 +147,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
         onCreate),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 }
 

@@ -53,7 +53,7 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(factory)
     return register(
@@ -93,7 +93,7 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(factory)
     return register(
@@ -133,7 +133,7 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     let isolation = Isolation.of(factory.isolation, in: nil, site)
     let factory = isolation.owned(AsyncFactoryFunction(factory))
     return register(
@@ -181,7 +181,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addInitialiser(
-      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), make.isolation, AsyncInitialiser(make),
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), make.isolation,
+      AsyncInitialiser(make),
       onCreate,
       onClose)
   }
@@ -205,7 +206,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addInitialiser(
-      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), nil, AsyncInitialiser(make), onCreate,
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), nil, AsyncInitialiser(make),
+      onCreate,
       onClose)
   }
 
@@ -224,7 +226,8 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, factory, onCreate, onClose)
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, factory, onCreate,
+      onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
@@ -240,7 +243,7 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor,
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor,
       { _ in try await factory() },
       onCreate,
       onClose)
@@ -262,7 +265,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     return addOnMainActor(
       type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, lookingUpParameters(of: make, site), onCreate,
       onClose)
@@ -284,7 +287,7 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     return addOnMainActor(
       type, name, lifetime, .ifAny(metadata, replaces), site, .mainActor, lookingUpParameters(of: make, site), onCreate,
       onClose)
@@ -297,7 +300,7 @@ extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ site: UDICallSite, _ reach: UDIReach, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -317,7 +320,7 @@ extension UDIContext {
   }
 
   private func completion<Dependency: Sendable>(
-    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?, _ site: CallSite
+    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?, _ site: UDICallSite
   ) -> AsyncFactory.Completion? {
     guard let onCreate else { return nil }
     let closure = Isolation.of(onCreate.isolation, in: nil, site).owned(onCreate)
@@ -329,7 +332,7 @@ extension UDIContext {
 
   private func addInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ actor: (any Actor)?, _ make: AsyncInitialiser<Dependency, First, repeat each More>,
+    _ site: UDICallSite, _ actor: (any Actor)?, _ make: AsyncInitialiser<Dependency, First, repeat each More>,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -349,7 +352,7 @@ extension UDIContext {
   ///
   /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
   nonisolated(nonsending) fileprivate func obtainParameters(
-    _ types: [Any.Type], _ reach: Reach
+    _ types: [Any.Type], _ reach: UDIReach
   ) async throws -> [Instance?] {
     var instances: [Instance?] = []
     let call = AsyncCall.current
@@ -374,7 +377,7 @@ extension UDIContext {
 /// - Precondition: The initialiser belongs to the main actor.
 @MainActor
 private func lookingUpParameters<Dependency, First, each More>(
-  of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: CallSite
+  of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: UDICallSite
 ) -> @MainActor (UDIContext) async throws -> Dependency? {
   guard make.isolation === MainActor.shared else {
     fatalError(

@@ -52,7 +52,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, parameters: .anywhere,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .anywhere,
         in: isolation,
         using: make, onCreate),
       closing: .of(onClose))
@@ -82,9 +82,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, parameters: .mainActor,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .mainActor,
         in: isolation, using: make, onCreate),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
@@ -103,9 +103,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, parameters: .mainActor,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, parameters: .mainActor,
         in: isolation, using: make, onCreate),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
   // MARK: - Initialisers without parameters
@@ -133,7 +133,7 @@ extension UDIContext {
 
 /// Returns a factory that looks up the parameters of an initialiser and calls it.
 func lookingUpParameters<Dependency, First, each More>(
-  of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: Reach
+  of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: UDIReach
 ) -> (UDIContext) throws -> Dependency? {
   let make = IsolatedInitialiser(make).isolationErased
   return { context in
@@ -155,7 +155,7 @@ extension UDIContext {
   ///
   /// - Parameter position: The position of the parameter, counted from 1.
   fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: Reach
+    _ type: Parameter.Type, at position: Int, _ reach: UDIReach
   ) throws -> Parameter {
     do {
       return TypeToken.of(type).holdsReferences ? try reference(type, reach) : try value(type, reach)
@@ -169,7 +169,7 @@ extension UDIContext {
   /// - Parameter made: The parameters that have been made, from the first on. The new one is added.
   @inline(never)
   fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: Reach, _ made: inout [OwnedInstance]
+    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, _ made: inout [OwnedInstance]
   ) throws -> Parameter {
     if position <= made.count, let given = made[position - 1].value.value(as: type, isExact: false) { return given }
     made.removeLast(max(0, made.count - position + 1))
@@ -189,7 +189,7 @@ extension UDIContext {
 
   /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)
-  private func reference<Parameter>(_ type: Parameter.Type, _ reach: Reach) throws -> Parameter {
+  private func reference<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     reach.assertIsolation(type)
     // These words serve as the memory of an optional of the type, which is nil if its first word is zero: see
     // `TypeToken.holdsReferences`.
@@ -204,7 +204,7 @@ extension UDIContext {
 
   /// Looks up a parameter of any other type. If the type is an optional, the result may be nil.
   @inline(never)
-  private func value<Parameter>(_ type: Parameter.Type, _ reach: Reach) throws -> Parameter {
+  private func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
       let misses = PerThread.resolution.read { unsafe $0.asyncMisses }
@@ -224,17 +224,17 @@ protocol OptionalParameter: SendableMetatype {
   static var wrapped: Any.Type { get }
   /// Converts an instance of the wrapped type, or nil, to the optional.
   static func wrap(_ instance: Instance?) -> Self
-  static func lookUp(from context: UDIContext, _ reach: Reach) -> Self
-  static func require(from context: UDIContext, _ reach: Reach) throws -> Self
+  static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Self
+  static func require(from context: UDIContext, _ reach: UDIReach) throws -> Self
 }
 
 extension Optional: OptionalParameter {
   static var wrapped: Any.Type { Wrapped.self }
   static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
-  static func lookUp(from context: UDIContext, _ reach: Reach) -> Wrapped? {
+  static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Wrapped? {
     context.lookUp(Wrapped.self, nil, reach, nil)
   }
-  static func require(from context: UDIContext, _ reach: Reach) throws -> Wrapped? {
+  static func require(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
     try context.lookUpOrThrow(Wrapped.self, nil, reach, nil)
   }
 }

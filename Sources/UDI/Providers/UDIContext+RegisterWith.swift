@@ -45,7 +45,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory, nil
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
+        nil
       ),
       closing: .of(onClose))
   }
@@ -90,7 +91,7 @@ extension UDIContext {
     let onCreate = IsolatedBlock(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .anywhere, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
         onCreate),
       closing: .of(onClose))
   }
@@ -114,9 +115,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
         nil),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
@@ -136,8 +137,8 @@ extension UDIContext {
     let onCreate = IsolatedBlock(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), CallSite(fileID, line), .mainActor, in: isolation, factory,
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
         onCreate),
-      closing: .onMainActor(onClose, CallSite(fileID, line)))
+      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 }

@@ -57,7 +57,7 @@ extension UDIContext {
     try await warmUp(ArgumentPack<First, repeat each More>.types, .mainActor)
   }
 
-  private func warmUp(_ types: [Any.Type], _ reach: Reach) async throws {
+  private func warmUp(_ types: [Any.Type], _ reach: UDIReach) async throws {
     try Self.end(
       with: await Self.failures(
         of: types.map {

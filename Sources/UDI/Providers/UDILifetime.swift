@@ -199,7 +199,7 @@ public struct UDIMade: Sendable {
   /// which it was made: see `CustomStorage`.
   let generation: UInt
 
-  init(instance: Instance, _ reach: Reach, generation: UInt) {
+  init(instance: Instance, _ reach: UDIReach, generation: UInt) {
     reference = Reference(instance, reach)
     self.generation = generation
   }
@@ -215,9 +215,9 @@ public struct UDIMade: Sendable {
   private final class Reference: Sendable, CustomReflectable {
     // Written only in `init` and `deinit`.
     private nonisolated(unsafe) var content: Instance?
-    private let reach: Reach
+    private let reach: UDIReach
 
-    init(_ instance: Instance, _ reach: Reach) {
+    init(_ instance: Instance, _ reach: UDIReach) {
       unsafe content = instance
       self.reach = reach
     }

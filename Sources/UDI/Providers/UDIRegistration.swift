@@ -7,9 +7,9 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// Where the caller that got this registration may use the dependency: anywhere if the compiler knew that
   /// `Dependency` is `Sendable`, and on the main actor only if it did not. Even in the first case, the dependency might
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
-  private let askedReach: Reach
+  private let askedReach: UDIReach
 
-  static func of(_ entry: consuming Entry, _ reach: Reach) -> UDIRegistration {
+  static func of(_ entry: consuming Entry, _ reach: UDIReach) -> UDIRegistration {
     UDIRegistration(entry: entry, askedReach: reach)
   }
 
@@ -86,8 +86,8 @@ extension UDIRegistration {
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
     // `Sendable`. For a protocol, this is not guaranteed.
-    let other = type is AnyClass ? Reach.anywhere : reach
-    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, CallSite(fileID, line)) { instance in
+    let other = type is AnyClass ? UDIReach.anywhere : reach
+    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, UDICallSite(fileID, line)) { instance in
       (instance.anyValue as? Other).map { Instance($0) }
     }
     return self
@@ -109,14 +109,14 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
-    serve(type, name, .mainActor, .mainActor, CallSite(fileID, line)) { instance in
+    serve(type, name, .mainActor, .mainActor, UDICallSite(fileID, line)) { instance in
       (instance.anyValue as? Other).map { Instance($0) }
     }
     return self
   }
 
   func serve<Other>(
-    _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ conversion: Isolation, _ site: CallSite,
+    _ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ conversion: Isolation, _ site: UDICallSite,
     _ convert: @escaping (Instance) -> Instance?
   ) {
     checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
@@ -160,7 +160,7 @@ extension UDIRegistration {
   }
 
   /// Where the dependency may be used.
-  var reach: Reach { entry.reach }
+  var reach: UDIReach { entry.reach }
 
   /// Whether the provider's instances were made as exactly this type, not as a different type with the same name.
   var isOfExactType: Bool { entry.makes(Dependency.self) }
@@ -192,7 +192,7 @@ extension UDIRegistration where Dependency: Sendable {
     // actor's code.
     _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
-    let (site, isExact) = (CallSite(fileID, line), isOfExactType)
+    let (site, isExact) = (UDICallSite(fileID, line), isOfExactType)
     let conversion = Isolation.of(convert.isolation, in: nil, site)
     let convert = conversion.owning(unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self))
     serve(type, name, .anywhere, conversion, site) { instance in
@@ -224,7 +224,7 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
-    serveOnMainActor(type, name, .anywhere, CallSite(fileID, line), convert)
+    serveOnMainActor(type, name, .anywhere, UDICallSite(fileID, line), convert)
     return self
   }
 
@@ -246,15 +246,15 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) -> UDIRegistration {
-    serveOnMainActor(type, name, .mainActor, CallSite(fileID, line), convert)
+    serveOnMainActor(type, name, .mainActor, UDICallSite(fileID, line), convert)
     return self
   }
 
   func serveOnMainActor<Other>(
-    _ type: Other.Type, _ name: UDIName?, _ reach: Reach, _ site: CallSite,
+    _ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ site: UDICallSite,
     _ convert: @escaping @isolated(any) (Dependency) -> Other
   ) {
-    Reach.mainActor.assertIsolation(Dependency.self)
+    UDIReach.mainActor.assertIsolation(Dependency.self)
     _ = Isolation.onMainActor(convert.isolation, nil, site)
     let plain = unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self)
     let (convert, isExact) = (ActorOwned(onMainActor: plain), isOfExactType)
@@ -301,7 +301,7 @@ extension UDIContext {
   }
 
   private func registrations<Dependency>(
-    of type: Dependency.Type, _ search: UDISearch?, _ reach: Reach
+    of type: Dependency.Type, _ search: UDISearch?, _ reach: UDIReach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
       let found = node.registrations(of: .of(type), search, from: self)
@@ -371,7 +371,7 @@ extension UDIRegistration {
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
-  private func give(_ reach: Reach) -> Dependency? {
+  private func give(_ reach: UDIReach) -> Dependency? {
     reach.assertIsolation(Dependency.self)
     guard Tree.change({ _ in entry.node != nil }) else { return nil }
     var bound: Dependency?

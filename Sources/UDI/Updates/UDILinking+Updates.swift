@@ -18,7 +18,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
     UDIUpdates(
-      context: _origin.context("updates", isRequired: nil, type, name, CallSite(fileID, line)), type: type, name: name,
+      context: _origin.context("updates", isRequired: nil, type, name, UDICallSite(fileID, line)), type: type,
+      name: name,
       search: search)
   }
 
@@ -43,7 +44,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await _origin.awaitDependency(type, name, .anywhere, search, within: limit, clock, CallSite(fileID, line))
+    try await _origin.awaitDependency(type, name, .anywhere, search, within: limit, clock, UDICallSite(fileID, line))
   }
 }
 
@@ -57,7 +58,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     UDIMainActorUpdates(
-      context: _origin.context("updates", isRequired: nil, type, name, CallSite(fileID, line)), type: type, name: name,
+      context: _origin.context("updates", isRequired: nil, type, name, UDICallSite(fileID, line)), type: type,
+      name: name,
       search: search)
   }
 
@@ -68,14 +70,14 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await _origin.awaitDependency(type, name, .mainActor, search, within: limit, clock, CallSite(fileID, line))
+    try await _origin.awaitDependency(type, name, .mainActor, search, within: limit, clock, UDICallSite(fileID, line))
   }
 }
 
 extension UDIOrigin {
   nonisolated(nonsending) fileprivate func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
-    _ clock: any Clock<Duration>, _ site: CallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, within limit: Duration?,
+    _ clock: any Clock<Duration>, _ site: UDICallSite
   ) async throws -> Dependency {
     let context = try context(requiredFor: "linkWhenAvailable", type, name, search, site)
     do { return try await context.awaitDependency(type, name, reach, search, within: limit, clock) } catch {
@@ -86,7 +88,7 @@ extension UDIOrigin {
 
 extension UDIContext {
   nonisolated(nonsending) func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, within limit: Duration?,
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, within limit: Duration?,
     _ clock: any Clock<Duration>
   ) async throws -> Dependency {
     // If this lookup fails, the consumer repeats it and reports the error.

@@ -40,7 +40,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let context = try _origin.context(requiredFor: "whileAvailable", type, nil, search, CallSite(fileID, line))
+    let context = try _origin.context(requiredFor: "whileAvailable", type, nil, search, UDICallSite(fileID, line))
     return try await context.whileAvailable(Followed(type), repeat Followed(each more), search: search, operation)
   }
 
@@ -63,7 +63,7 @@ extension UDILinking {
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     let context = try _origin.context(
-      requiredFor: "whileAvailable", First.self, key.name, search, CallSite(fileID, line))
+      requiredFor: "whileAvailable", First.self, key.name, search, UDICallSite(fileID, line))
     return try await context.whileAvailable(Followed(key), repeat Followed(each more), search: search, operation)
   }
 }

@@ -2,10 +2,10 @@
 @usableFromInline
 struct Asker {
   @usableFromInline let object: AnyObject
-  @usableFromInline let site: CallSite
+  @usableFromInline let site: UDICallSite
 
   @inlinable
-  init(_ object: AnyObject, _ site: CallSite) {
+  init(_ object: AnyObject, _ site: UDICallSite) {
     self.object = object
     self.site = site
   }

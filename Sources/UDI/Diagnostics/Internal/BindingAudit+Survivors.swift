@@ -145,7 +145,7 @@ extension UDIContext {
 extension Node {
   /// Calls `body` with each instance that a provider of this node keeps strongly, and with the provider's reach. Leaves
   /// out instances in users' storages.
-  func forEachOwned(_ body: (AnyObject, Reach) -> Void) {
+  func forEachOwned(_ body: (AnyObject, UDIReach) -> Void) {
     treeLocked.providers.forEach { entry in
       let reach = entry.provider.reach
       entry.provider.forEachOwned { body($0, reach) }

@@ -16,7 +16,7 @@ package final class BindingAudit: Sendable {
     let serial: Int
     /// Where the object can be released. If the object was only attached, this is not known, so the main actor is
     /// assumed.
-    var reach = Reach.mainActor
+    var reach = UDIReach.mainActor
     /// The object's attachment, if it was attached and the attachment still exists.
     fileprivate(set) weak var attachment: UDIAttachment?
     /// Whether `attachment` has been set.
@@ -78,7 +78,7 @@ package final class BindingAudit: Sendable {
     let key: KeyIdentity?
     /// The call that made the registration or attachment. For an object that a provider made, the call that registered
     /// the provider. Nil if the call is not known.
-    package let site: CallSite?
+    package let site: UDICallSite?
 
     package var isContextAlive: Bool { context != nil }
     /// The type of the registration; nil for an attachment.
@@ -204,7 +204,7 @@ extension BindingAudit {
   /// Records that an object is about to be attached to a context.
   @inline(never)
   static func noteAttachment(
-    _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: CallSite?,
+    _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
     notePresence(of: object, attachment, &garbage)
@@ -297,7 +297,7 @@ extension BindingAudit {
   ///   - reach: Where the object can be released, as far as that is known.
   ///   - attachment: The object's attachment, if that is known.
   private func notePresent(
-    _ object: AnyObject, _ reach: Reach, _ attachment: UDIAttachment?, _ garbage: inout Garbage
+    _ object: AnyObject, _ reach: UDIReach, _ attachment: UDIAttachment?, _ garbage: inout Garbage
   ) {
     update(object, &garbage) { subject in
       subject.wasThereBefore = true
@@ -343,7 +343,7 @@ extension BindingAudit.Subject {
 
   /// Adds a note, unless one of the last few notes says the same. This keeps an object that is bound again and again
   /// from being recorded each time.
-  fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: CallSite?) {
+  fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: UDICallSite?) {
     if wasThereBefore { return }
     let id = context.map { ObjectIdentifier($0) }
     // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.

@@ -2,11 +2,11 @@
 /// garbage is released. By then no lock is held, so the report can run user code.
 final class LateReport {
   private let kind: UDIMisuse.Kind
-  private let site: CallSite
+  private let site: UDICallSite
   private let message: () -> String
 
   /// - Parameter message: Makes the message, when the report is made.
-  init(_ kind: UDIMisuse.Kind, at site: CallSite, _ message: @escaping () -> String) {
+  init(_ kind: UDIMisuse.Kind, at site: UDICallSite, _ message: @escaping () -> String) {
     self.kind = kind
     self.site = site
     self.message = message

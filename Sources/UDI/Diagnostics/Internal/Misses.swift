@@ -16,7 +16,7 @@ extension UDIContext {
   /// cancelled. If a factory has thrown the error, returns it unchanged.
   @inline(never)
   func explained(
-    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> any Error {
     if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(type, name, isRequired: true, error) }
     guard let failure = error as? ProviderFailure else { return error }
@@ -26,7 +26,7 @@ extension UDIContext {
   /// Returns the error that explains a failure.
   @inline(never)
   func linkError(
-    _ failure: ProviderFailure, _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    _ failure: ProviderFailure, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> UDILinkError {
     let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency before the explanation was made.

@@ -4,7 +4,7 @@ struct RemovedBinding {
   /// binding was withdrawn when the context that its object was attached to ended.
   let kind: UDIExplanation.Finding.Kind
   /// The call that replaced or withdrew the binding, if there was one.
-  let endedBy: CallSite?
+  let endedBy: UDICallSite?
   /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
   /// was noticed at once, so this is the time of the release.
   let time: ContinuousClock.Instant
@@ -17,11 +17,11 @@ struct RemovedBinding {
   /// a strong one, which must not be released under the tree lock.
   weak let object: AnyObject?
   /// Where the instance may be used.
-  let reach: Reach
+  let reach: UDIReach
   /// The call that made the binding.
-  let site: CallSite
+  let site: UDICallSite
   /// If the instance bound itself, the call or the registration that had attached it, if that is known.
-  let attachSite: CallSite?
+  let attachSite: UDICallSite?
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -52,7 +52,7 @@ extension UDIRecording {
     /// A call such as `unbind` asked for the removal. Nothing is recorded.
     case wanted
     /// The instance was bound in another context, by this call.
-    case bind(CallSite)
+    case bind(UDICallSite)
     /// The context that the object is attached to has ended.
     case endOfContext
   }
@@ -97,7 +97,7 @@ extension UDIRecording {
 
   @inline(never)
   private static func add(
-    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: CallSite?,
+    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: UDICallSite?,
     _ garbage: inout Garbage
   ) {
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.

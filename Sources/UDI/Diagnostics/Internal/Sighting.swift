@@ -5,9 +5,9 @@ struct Sighting {
   /// The identity of the binding, provider or override; nil for a removed binding.
   let entry: ObjectIdentifier?
   let key: KeyIdentity
-  let site: CallSite
+  let site: UDICallSite
   /// Where the dependency may be used. Does not matter if the object has been released.
-  let reach: Reach
+  let reach: UDIReach
   /// The class of the object, or the type of the value.
   let instanceType: Any.Type?
   /// The object, if it is alive. The garbage that the initialiser received keeps it alive.
@@ -19,9 +19,9 @@ struct Sighting {
   /// The time when the binding was replaced, withdrawn, or found to be dead, if that was recorded. `endedBy` is the
   /// call that replaced or withdrew the binding.
   private(set) var goneSince: ContinuousClock.Instant?
-  private(set) var endedBy: CallSite?
+  private(set) var endedBy: UDICallSite?
   /// If the object bound itself while recording was on, the call or the registration that had attached it.
-  private(set) var attachSite: CallSite?
+  private(set) var attachSite: UDICallSite?
 
   /// - Parameters:
   ///   - instance: The instance, if it is alive.
@@ -78,7 +78,7 @@ struct Sighting {
   }
 
   /// Returns an object after making the garbage keep it alive.
-  private static func held(_ object: AnyObject?, _ reach: Reach, _ garbage: inout Garbage) -> AnyObject? {
+  private static func held(_ object: AnyObject?, _ reach: UDIReach, _ garbage: inout Garbage) -> AnyObject? {
     guard let object else { return nil }
     Schedule.reached(.loadedToLook)
     garbage.add(object, reach)

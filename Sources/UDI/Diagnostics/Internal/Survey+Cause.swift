@@ -18,7 +18,7 @@ extension Survey {
   ///   - arguments: The arguments that the factory would be given.
   ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
   func cause(
-    _ type: Any.Type, _ reach: Reach, _ arguments: [Any], isForMainActor: Bool = false
+    _ type: Any.Type, _ reach: UDIReach, _ arguments: [Any], isForMainActor: Bool = false
   ) -> UDIExplanation.Cause {
     if let answer {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }

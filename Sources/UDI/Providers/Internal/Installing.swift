@@ -9,11 +9,11 @@ final class InstalledModule: @unchecked Sendable {
   private weak let instance: AnyObject?
   private let isInstance: Bool
   /// Where the module may be used.
-  private let reach: Reach
+  private let reach: UDIReach
   /// The creation that other threads wait for while a thread installs the module.
   fileprivate var creation: SharedCreation?
 
-  init(_ module: any UDIModule, _ reach: Reach, _ creation: SharedCreation) {
+  init(_ module: any UDIModule, _ reach: UDIReach, _ creation: SharedCreation) {
     let type = type(of: module as Any)
     isInstance = type is AnyClass
     instance = isInstance ? module as AnyObject : nil
@@ -47,7 +47,7 @@ extension UDIContext {
   /// until that thread has finished, unless this thread would wait for ever.
   ///
   /// - Parameter reach: Where the module may be used.
-  func install(_ module: any UDIModule, _ reach: Reach) {
+  func install(_ module: any UDIModule, _ reach: UDIReach) {
     PerThread.prepare()
     let thread = PerThread.resolution
     let creation = SharedCreation(maker: thread)
@@ -55,7 +55,7 @@ extension UDIContext {
     var waiting: (gate: Gate, creation: SharedCreation)?
     let isNew = change { node, garbage in
       if node.treeLocked.state.isEnding {
-        node.reportClosed("install", describeType(type(of: module)), CallSite("", 0), &garbage)
+        node.reportClosed("install", describeType(type(of: module)), UDICallSite("", 0), &garbage)
         return false
       }
       let extras = node.treeLocked.ensureExtras()

@@ -16,7 +16,7 @@ package final class Override: Sendable {
     _ fileID: StaticString, _ line: UInt
   ) {
     self.context = context
-    let site = CallSite(fileID, line)
+    let site = UDICallSite(fileID, line)
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     let provider = Factory(type, name, .unique, nil, site, isSendable ? .anywhere : .mainActor, giving: value)
     substitute = Substitute(Instance(value), provider)

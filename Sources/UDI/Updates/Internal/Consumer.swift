@@ -7,7 +7,7 @@ final class Consumer<Dependency> {
   /// The type to look up. It can be a subclass of `Dependency` that the caller had in a variable.
   private let type: Dependency.Type
   private let name: UDIName?
-  private let reach: Reach
+  private let reach: UDIReach
   private let search: UDISearch?
   private var lastLook = LastLook()
   /// The last result, if that was an object that has not been released.
@@ -16,7 +16,7 @@ final class Consumer<Dependency> {
   private var wasNothing = false
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
-  init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?) {
+  init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?) {
     PerThread.prepare()
     watcher = Watcher(.of(.of(type), name), search)
     self.context = context
@@ -134,7 +134,7 @@ extension Entry {
 extension UDIContext {
   /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
   fileprivate func instance(
-    of entry: Entry, as type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?
+    of entry: Entry, as type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> OwnedInstance? {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
       self.make(entry, type, name, reach, search).map { Instance($0) }

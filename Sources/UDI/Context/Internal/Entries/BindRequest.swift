@@ -7,10 +7,10 @@ struct BindRequest: ~Copyable {
   let form: StoredForm
   let token: TypeToken
   let name: UDIName?
-  let site: CallSite
+  let site: UDICallSite
   let metadata: Metadata?
   let isMulti: Bool
-  let reach: Reach
+  let reach: UDIReach
 
   /// What few registrations have: metadata, or the wish to leave what is there. It is behind an optional reference,
   /// which is cheap to pass on while it is nil.
@@ -51,8 +51,8 @@ struct BindRequest: ~Copyable {
   }
 
   init(
-    _ form: StoredForm, _ token: TypeToken, _ name: UDIName?, _ metadata: Metadata?, _ site: CallSite,
-    _ isMulti: Bool, _ reach: Reach
+    _ form: StoredForm, _ token: TypeToken, _ name: UDIName?, _ metadata: Metadata?, _ site: UDICallSite,
+    _ isMulti: Bool, _ reach: UDIReach
   ) {
     self.form = form
     self.token = token
@@ -67,7 +67,7 @@ struct BindRequest: ~Copyable {
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: CallSite, isMulti: Bool, _ reach: Reach, _ body: (borrowing BindRequest) -> Void
+    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (borrowing BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
@@ -80,7 +80,7 @@ struct BindRequest: ~Copyable {
   }
 
   /// Stops the program because a value was bound: a value cannot be held weakly.
-  static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: CallSite) -> Never {
+  static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: UDICallSite) -> Never {
     // A precondition would have no message in release builds, and would name this line instead of the caller's.
     fatalError(
       """

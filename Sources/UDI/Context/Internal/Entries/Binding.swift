@@ -62,7 +62,7 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   let objectType: Any.Type?
   /// If the bound object bound itself, the call or the registration that had attached it. Nil if that is not known, or
   /// if recording was off.
-  var attachSite: CallSite?
+  var attachSite: UDICallSite?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
   /// The node of the other context with which the binding ends. The object whose verb made the binding is attached to

@@ -36,10 +36,11 @@ class Entry: WeakEntry, @unchecked Sendable {
   final let heldKey: HeldKey
   /// The node of the entry's context; nil before the entry is added and after it is removed.
   final var node: Node?
-  final let site: CallSite
+  final let site: UDICallSite
 
   /// - Parameter form: The form of an object that is alive during the call. The entry holds the object weakly.
-  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite) {
+  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: UDIReach, _ site: UDICallSite)
+  {
     self.kind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
@@ -48,8 +49,10 @@ class Entry: WeakEntry, @unchecked Sendable {
   }
 
   /// Makes an entry that holds no object weakly.
-  init(_ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: Reach, _ site: CallSite)
-  {
+  init(
+    _ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: UDIReach,
+    _ site: UDICallSite
+  ) {
     self.kind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
     heldKey = key
@@ -57,7 +60,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     super.init(without: form)
   }
 
-  final var reach: Reach { registered.reach }
+  final var reach: UDIReach { registered.reach }
 
   /// The key under which the entry is registered. Reading this counts a reference; if the id is enough, use `keyID`.
   final var key: KeyIdentity { heldKey.identity.object }

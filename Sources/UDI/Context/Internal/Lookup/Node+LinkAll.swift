@@ -13,7 +13,8 @@ extension Node {
   /// - Complexity: O(contexts that have an entry for the key or lead to one), and O(levels above) if the search climbs,
   ///   whatever else the tree contains.
   func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ reach: Reach, _ search: UDISearch?, ofAnyName: Bool, from context: UDIContext
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool,
+    from context: UDIContext
   ) -> FoundDependencies {
     let token = TypeToken.of(type)
     let identity = token.identity.object

@@ -6,7 +6,7 @@ extension Node {
   /// Looks up a dependency without a name.
   @inline(__always)
   func attempt(
-    _ type: TypeToken, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: TypeToken, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     unsafe attempt(type.id, LookupForm(type, reach), search, into: memory)
   }
@@ -14,7 +14,8 @@ extension Node {
   /// Looks up a dependency with a name.
   @inline(__always)
   func attempt(
-    _ type: TypeToken, named name: UDIName, _ reach: Reach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: TypeToken, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?,
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     unsafe attempt(KeyIdentity.id(type.id, name), LookupForm(type, reach), search, into: memory)
   }
@@ -132,7 +133,7 @@ extension Entry {
 
   /// Answers for an entry with a weakly held object that has to be cast for this lookup.
   @inline(never)
-  private func answerToBeCast(_ reach: Reach) -> LookupAnswer {
+  private func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }

@@ -20,7 +20,7 @@ struct Garbage {
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
   /// Adds an object. If its reach is the main actor, the garbage releases it there.
-  mutating func add(_ object: consuming AnyObject, _ reach: Reach) {
+  mutating func add(_ object: consuming AnyObject, _ reach: UDIReach) {
     guard reach == .mainActor else { return add(object) }
     if mainActorObjects == nil { mainActorObjects = [] }
     mainActorObjects?.append(object)

@@ -16,7 +16,7 @@ extension Node {
   ///
   /// - Parameter what: A description of what the verb was given.
   @inline(never)
-  func reportClosed(_ verb: String, _ what: String, _ site: CallSite, _ garbage: inout Garbage) {
+  func reportClosed(_ verb: String, _ what: String, _ site: UDICallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(LateReport(.contextClosed, at: site) { Self.closedMessage(verb, what, path) })

@@ -20,7 +20,7 @@ final class Closer: @unchecked Sendable {
   var isClosing = false
 
   /// - Parameter reach: Where the instances may be used.
-  private init(_ body: @escaping Body, _ isolation: (any Actor)?, _ reach: Reach, isOfProvided: Bool) {
+  private init(_ body: @escaping Body, _ isolation: (any Actor)?, _ reach: UDIReach, isOfProvided: Bool) {
     self.body = body
     actor = reach == .mainActor ? MainActor.shared : isolation
     self.isOfProvided = isOfProvided
@@ -53,7 +53,7 @@ extension Closer {
   /// - Precondition: The closure belongs to no actor other than the main actor.
   @MainActor
   static func onMainActor<Dependency>(
-    _ close: (@isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false, _ site: CallSite
+    _ close: (@isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false, _ site: UDICallSite
   ) -> Closer? {
     guard let close else { return nil }
     _ = Isolation.onMainActor(close.isolation, nil, site)
@@ -83,12 +83,12 @@ final class Unclosed: @unchecked Sendable {
 
   /// Nil only during `deinit`.
   private var content: Instance?
-  private let reach: Reach
+  private let reach: UDIReach
   /// The instance's number. Instances that have to be closed are numbered in the order in which they were made, in all
   /// contexts together.
   let sequence: UInt64
 
-  init(_ instance: Instance, _ reach: Reach, sequence: UInt64) {
+  init(_ instance: Instance, _ reach: UDIReach, sequence: UInt64) {
     content = instance
     self.reach = reach
     self.sequence = sequence

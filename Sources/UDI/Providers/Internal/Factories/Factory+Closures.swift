@@ -13,7 +13,7 @@ extension Factory {
   /// - Parameter caller: The actor in whose code the verb was called.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
     _ factory: __shared @escaping @isolated(any) () throws -> Dependency?,
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
@@ -26,7 +26,7 @@ extension Factory {
   /// Makes a factory whose closure takes a context.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
     _ factory: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?,
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
@@ -39,7 +39,7 @@ extension Factory {
   /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, in caller: __shared (any Actor)?,
+    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     _ complete: IsolatedBlock<UDIContext, Dependency, First, repeat each More>?
   ) {
@@ -62,7 +62,7 @@ extension Factory {
   ///   from parameters that are not `Sendable`.
   convenience init<Dependency, First, each More>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, parameters: Reach, in caller: __shared (any Actor)?,
+    _ site: UDICallSite, _ reach: UDIReach, parameters: UDIReach, in caller: __shared (any Actor)?,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
@@ -76,7 +76,7 @@ extension Factory {
   /// Makes a factory that always returns the same value.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime, _ metadata: BindRequest.Metadata?,
-    _ site: CallSite, _ reach: Reach, giving value: Dependency
+    _ site: UDICallSite, _ reach: UDIReach, giving value: Dependency
   ) {
     self.init(
       type, name, lifetime, metadata, site, reach, reach == .anywhere ? .anywhere : .mainActor,

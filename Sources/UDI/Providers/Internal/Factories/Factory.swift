@@ -27,8 +27,9 @@ final class Factory: Provider, @unchecked Sendable {
   ///   - isolation: Where the closures may be called.
   ///   - wanted: The types of the arguments that the function takes, if any.
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ isolation: Isolation, _ function: consuming FactoryFunction,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite,
+    _ reach: UDIReach, _ isolation: Isolation, _ function: consuming FactoryFunction,
     wanted: (any AnyArgumentPack.Type)? = nil, _ complete: Completion?
   ) {
     reach.assertIsolation(type)

@@ -20,7 +20,7 @@ struct Isolation: Sendable {
 
   /// The actor on which a provider's closures have to be released, because they might hold objects that are not
   /// `Sendable`; nil if they may be released anywhere.
-  func owner(_ reach: Reach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
+  func owner(_ reach: UDIReach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
 
   /// Determines the isolation of the closures that were passed to one call of a verb.
   ///
@@ -34,7 +34,7 @@ struct Isolation: Sendable {
   /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
   @usableFromInline
   static func of(
-    _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: CallSite
+    _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: UDICallSite
   ) -> Isolation {
     if let first, let second, first !== second {
       fatalError(
@@ -56,7 +56,7 @@ struct Isolation: Sendable {
   ///   actor, the closures belong to no other actor.
   @inline(__always)
   static func of(
-    _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: Reach, in caller: (any Actor)?, _ site: CallSite
+    _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: UDIReach, in caller: (any Actor)?, _ site: UDICallSite
   ) -> Isolation {
     guard reach == .anywhere else { return onMainActor(factory, completion, site) }
     // Most factories belong to no actor. Checking this here saves the benchmark "register 16 in a new context, each" a
@@ -86,7 +86,7 @@ struct Isolation: Sendable {
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
   @usableFromInline
-  static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: CallSite) -> Isolation {
+  static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: UDICallSite) -> Isolation {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
         """

@@ -17,7 +17,7 @@ final class Alias: Provider, @unchecked Sendable {
   }
 
   init(
-    _ type: Any.Type, _ name: UDIName?, _ site: CallSite, _ reach: Reach, _ isolation: Isolation,
+    _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite, _ reach: UDIReach, _ isolation: Isolation,
     of target: Provider, _ conversion: Isolation, _ convert: @escaping (Instance) -> Instance?
   ) {
     self.target = target

@@ -14,8 +14,9 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   @exclusivity(unchecked) private var uncheckedCreation: AsyncCreation?
 
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite,
+    _ reach: UDIReach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
     _ function: @escaping Function, _ completion: Completion?
   ) {
     reach.assertIsolation(type)

@@ -7,7 +7,7 @@ struct Obtaining: Sendable {
   let context: UDIContext
   let type: Any.Type
   let name: UDIName?
-  let reach: Reach
+  let reach: UDIReach
   let search: UDISearch?
   let arguments: KeptArguments?
   /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have

@@ -186,7 +186,7 @@ extension Provider {
   /// - Parameter reach: The reach of the link that passes the arguments. If it is `anywhere`, the compiler has already
   ///   checked that they are `Sendable`.
   /// - Throws: `ProviderFailure.argumentNotSendable`.
-  final func rejectArguments(_ arguments: Arguments?, of reach: Reach) throws {
+  final func rejectArguments(_ arguments: Arguments?, of reach: UDIReach) throws {
     guard reach == .mainActor, let arguments else { return }
     // An alias passes its arguments on to its target.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }

@@ -13,7 +13,7 @@ extension Entry {
   /// - Throws: `ProviderFailure`, or what the factory throws.
   @inline(__always)
   final func makeQuickly(
-    for context: UDIContext, _ type: Any.Type, _ reach: Reach, into memory: InstanceMemory
+    for context: UDIContext, _ type: Any.Type, _ reach: UDIReach, into memory: InstanceMemory
   ) throws -> Bool {
     guard let resolution = try beginQuickly(for: context, type, reach) else { return false }
     let factory = unsafe unsafeDowncast(self, to: Factory.self)
@@ -23,7 +23,7 @@ extension Entry {
   }
 
   private final func beginQuickly(
-    for context: UDIContext, _ type: Any.Type, _ reach: Reach
+    for context: UDIContext, _ type: Any.Type, _ reach: UDIReach
   ) throws -> Unretained<Resolution>? {
     if registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
     guard isFactory(of: type) else { return nil }

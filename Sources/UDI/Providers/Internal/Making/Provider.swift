@@ -83,8 +83,9 @@ class Provider: Entry, @unchecked Sendable {
   ///     for an `AsyncFactory`, which calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?, _ site: CallSite,
-    _ reach: Reach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite,
+    _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
     isSimpleFactory: Bool = false
   ) {
     PerThread.prepare()

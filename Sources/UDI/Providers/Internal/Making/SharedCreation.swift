@@ -30,7 +30,7 @@ final class SharedCreation: @unchecked Sendable {
   /// The gate at which the other threads wait; made by the first of them.
   private var gate: Gate?
   /// Where the instance may be used.
-  private var reach = Reach.anywhere
+  private var reach = UDIReach.anywhere
   /// The list that the creation is in, if its provider has dropped it.
   var dropped: DroppedCreations?
   /// The tasks that wait until the creation has ended.

@@ -5,7 +5,7 @@
 /// overloads, and each passes on the reach that it stands for. An entry stores the reach that it was registered with. A
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`. For
 /// the library only.
-public struct Reach: Equatable, Sendable {
+public struct UDIReach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
   // would take longer.
 
@@ -19,17 +19,17 @@ public struct Reach: Equatable, Sendable {
   /// Whether both are the same.
   @inlinable
   @inline(__always)
-  public static func == (left: Reach, right: Reach) -> Bool { left.mask == right.mask }
+  public static func == (left: UDIReach, right: UDIReach) -> Bool { left.mask == right.mask }
 
   /// The type is `Sendable`.
   @inlinable
-  static var anywhere: Reach {
-    @inline(__always) get { Reach(mask: 0b101) }
+  static var anywhere: UDIReach {
+    @inline(__always) get { UDIReach(mask: 0b101) }
   }
   /// The compiler does not know that the type is `Sendable`.
   @inlinable
-  static var mainActor: Reach {
-    @inline(__always) get { Reach(mask: 0b010) }
+  static var mainActor: UDIReach {
+    @inline(__always) get { UDIReach(mask: 0b010) }
   }
 }
 
@@ -44,7 +44,7 @@ struct LookupForm {
   var isExact: Bool { bits & Self.exactFacts != 0 }
 
   /// Whether the lookup asks for a `Sendable` type.
-  var reach: Reach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
+  var reach: UDIReach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
 
   fileprivate static var isForSendable: UInt { 0b100 }
 
@@ -54,10 +54,10 @@ struct LookupForm {
   static var constantFacts: UInt { isForSendable }
 
   @inline(__always)
-  init(_ token: TypeToken, _ reach: Reach) { bits = token.word & reach.mask }
+  init(_ token: TypeToken, _ reach: UDIReach) { bits = token.word & reach.mask }
 
   /// Makes a form that fits no entry, so the lookup casts the object instead of using the entry's stored words.
-  init(casting reach: Reach) { bits = reach.mask & ~Self.exactFacts }
+  init(casting reach: UDIReach) { bits = reach.mask & ~Self.exactFacts }
 }
 
 /// The type that an entry was registered under, and its reach.
@@ -68,13 +68,13 @@ struct EntryForm {
   ///   - isExact: Whether the entry's stored words belong to exactly the type that is recorded for its key
   ///     (`TypeToken.isExact`).
   ///   - reach: Where the dependency may be used.
-  init(isExact: Bool, _ reach: Reach) {
+  init(isExact: Bool, _ reach: UDIReach) {
     let isSendable = reach == .anywhere
     bits = (isSendable ? 0b100_0000 : 0) | (isExact ? 0b10 : 0) | (isExact && isSendable ? 0b01 : 0)
   }
 
   var isExact: Bool { bits & 0b10 != 0 }
-  var reach: Reach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
+  var reach: UDIReach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
 
   /// Whether a lookup may take the entry's stored words as they are: the lookup may have the dependency, and asks for
   /// exactly the type that the words belong to.
@@ -83,10 +83,10 @@ struct EntryForm {
 
   /// Whether the dependency must be refused to a lookup, because the lookup asks for a `Sendable` type but the entry
   /// was registered under a type that is not `Sendable`.
-  func isRefused(to reach: Reach) -> Bool { reach == .anywhere && self.reach == .mainActor }
+  func isRefused(to reach: UDIReach) -> Bool { reach == .anywhere && self.reach == .mainActor }
 }
 
-extension Reach {
+extension UDIReach {
   /// Checks, in debug builds of the calling module, that a main-actor overload of a verb runs on the main actor.
   ///
   /// In the Swift 6 language mode, the compiler ensures that it does. In the Swift 5 mode, the compiler only warns, if

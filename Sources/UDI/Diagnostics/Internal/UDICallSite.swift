@@ -1,6 +1,6 @@
 /// The place in the source where a verb was called. For the library only.
 @safe
-public struct CallSite: Sendable {
+public struct UDICallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
