@@ -175,7 +175,7 @@ struct FailureTests {
             isDone.signal()
           }
           if isDone.wait(timeout: .now() + 10) != .success { fatalError("it waits for the lock") }
-        }) { root.register((any Service).self) { Plain() } }
+        }) { _ = root.register((any Service).self) { Plain() } }
         if looks.count != 1 { fatalError("nothing was looked at") }
       }
     }
