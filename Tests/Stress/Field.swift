@@ -153,7 +153,7 @@ final class Field: Sendable {
       case 11: _ = context.explain((any Part).self, named: "nothing", search: [.ancestors, .descendants][step % 2])
       case 12:
         _ = root.snapshot().text(depth: 3)
-        context.provide(Plain(), as: (any Part).self, named: "set up", replaces: false)
+        context.register((any Part).self, replaces: false) { Plain() }
       case 13, 14, 15, 16: odds.act(&hand, own: own.last, &random)
       case 17, 18: drift.move(&passing, &random)
       case 19: drift.lookUp(&random)
@@ -176,7 +176,7 @@ final class Field: Sendable {
     for context in [root] + fixed { context.unregister((any Part).self) }
     precondition(root.descendants.count == fixed.count, "contexts are left: \(root.descendants)")
     for context in [root] + fixed {
-      for name in [nil, "part", "passing", "set up"] as [UDIName?] {
+      for name in [nil, "part", "passing"] as [UDIName?] {
         let plainly = ([context] + context.descendants).lazy.compactMap {
           $0.link((any Part).self, named: name, search: .local)
         }.first

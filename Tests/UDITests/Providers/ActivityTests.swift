@@ -71,6 +71,7 @@ import Testing
     async let first: Void = one.close()
     async let second: Void = other.close()
     _ = try await (first, second)
+    #expect(one.link(Int.self) == nil && other.link(Int.self) == nil)
   }
 
   /// A task that a closer has started, and that outlives it, waits like any other.
@@ -85,6 +86,7 @@ import Testing
     }
     try await one.close()
     await closed.wait()
+    #expect(child.link(Int.self) == nil)
   }
 
   /// Each call is asked for by a task that the previous one started, and that outlives it. None asks for the next.

@@ -180,7 +180,7 @@ extension InstanceKeeper {
       isWanted = Tree.change { _ in creation.beginKeeping() }
       if isWanted {
         provider.noteUnclosed(instance, Tree.change { _ in creation.sequence })
-        isWanted = keep(instance, of: creation, provider, owner)
+        keep(instance, of: creation, provider, owner)
       }
     }
     Tree.change { garbage in
@@ -196,19 +196,13 @@ extension InstanceKeeper {
 
   /// Keeps an instance by way of a synchronous creation, so that storages and resets treat it like an instance that was
   /// made synchronously.
-  ///
-  /// - Returns: False if the caller has to close the instance at once.
   private func keep(
     _ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext
-  ) -> Bool {
+  ) {
     let resolution = PerThread.resolution
     while true {
-      let claimed: Claim
-      do { claimed = try claim(for: owner, resolution) } catch {
-        // The context is being closed. An instance that `noteUnclosed` has recorded is closed with the context. An
-        // instance for a user's storage is not recorded there, so the caller has to close it.
-        return custom == nil
-      }
+      // If the context is being closed, the instance is closed with it, because `noteUnclosed` has recorded it.
+      guard let claimed = try? claim(for: owner, resolution) else { return }
       switch claimed {
       case .make(_, let shared):
         // If the provider was reset in the meantime, it does not keep the instance.
@@ -216,14 +210,14 @@ extension InstanceKeeper {
         end(shared, .made(instance))
         // To watchers, the dependency has just appeared, because a synchronous lookup could not have made it.
         owner.change { node, _ in node.notifyWatchers(ofInstanceOf: provider) }
-        return true
+        return
       case .wait(let gate, let other):
         // Another thread is resetting the user's storage, so this thread waits.
         gate.wait()
         _ = other.takeOutcome(resolution)
       case .found, .discarded, .gone:
         Tree.change { garbage in provider.dropUnclosed(instance, &garbage) }
-        return true
+        return
       }
     }
   }
