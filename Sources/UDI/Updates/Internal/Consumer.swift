@@ -124,9 +124,11 @@ extension Watcher {
 extension Entry {
   /// The actor on which a provider has to make the instance; nil if it may be made here.
   fileprivate var actorToMakeOn: (any Actor)? {
-    var provider = self as? Provider
-    while let alias = provider as? Alias { provider = alias.target }
-    guard let provider, !provider.isAsynchronous, !provider.isolation.isHere else { return nil }
+    guard let provider = (self as? Alias)?.target ?? self as? Provider, !provider.isAsynchronous,
+      !provider.isolation.isHere
+    else {
+      return nil
+    }
     return provider.isolation.actor
   }
 }

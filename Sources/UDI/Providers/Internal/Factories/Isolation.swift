@@ -112,14 +112,6 @@ struct Isolation: Sendable {
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
   }
 
-  /// Wraps a conversion so that it is released on the actor, because it might hold objects that are not `Sendable`.
-  @usableFromInline
-  func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
-    guard let actor else { return convert }
-    let owned = ActorOwned(convert, by: actor)
-    return { owned.value($0) }
-  }
-
   /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that
   /// are not `Sendable`.
   func owned<Closure>(_ closure: Closure) -> ActorOwned<Closure> {

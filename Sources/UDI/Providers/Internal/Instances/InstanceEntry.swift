@@ -7,16 +7,10 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// Written only in `init` and `deinit`.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// If this instance is an alias's conversion, the address of the instance it was made from; otherwise 0. The address
-  /// is only compared.
-  private let origin: UInt
 
-  /// - Parameters:
-  ///   - isWeak: Whether to hold the instance weakly, because its users keep it alive.
-  ///   - origin: If the instance is an alias's conversion, the address of the instance it was made from.
-  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool, origin: UInt = 0) {
+  /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
+  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool) {
     self.provider = Unretained(provider)
-    self.origin = origin
     unsafe uncheckedOwned = isWeak ? nil : instance.object
     if isWeak {
       super.init(
@@ -39,11 +33,6 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// The instance, or nil if it has been released.
   final var instance: Instance? {
     (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
-  }
-
-  /// The instance, if it is the conversion of `original`.
-  final func instance(from original: Instance) -> Instance? {
-    origin == Unretained(original.object).address ? instance : nil
   }
 
   override func withdraw(_ garbage: inout Garbage) {

@@ -67,7 +67,7 @@ struct Obtaining: Sendable {
       }
       if case ProviderFailure.asynchronous(let unmade) = error {
         // The lookup itself has found an asynchronous factory.
-        if let instance = try await unmade.obtain() { return own(try exact(instance, unmade)) }
+        if let made = try await unmade.obtain() { return own(try exact(made.value, unmade)) }
         continue
       }
       let count = missed.parameters[1]?.parameters.count ?? 0
@@ -124,10 +124,7 @@ struct Obtaining: Sendable {
   nonisolated(nonsending) private func obtain(
     _ unmade: Unmade, after failure: any Error, _ missed: Missed
   ) async throws -> OwnedInstance? {
-    do {
-      let instance = try await unmade.obtain()
-      return instance.map { OwnedInstance($0, by: unmade.provider.isolation.owner(unmade.provider.reach)) }
-    } catch {
+    do { return try await unmade.obtain() } catch {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
@@ -152,8 +149,9 @@ struct Obtaining: Sendable {
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
     func convert<Dependency>(_ type: Dependency.Type) throws -> Instance {
-      let maker = unmade.aliases.last ?? unmade.provider
-      guard let value = instance.value(as: type, isExact: maker.makes(type)) else { throw ProviderFailure.nothing }
+      guard let value = instance.value(as: type, isExact: unmade.provider.makes(type)) else {
+        throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
+      }
       return Instance(value)
     }
     return try _openExistential(type, do: convert)

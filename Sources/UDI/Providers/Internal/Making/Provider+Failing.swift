@@ -111,12 +111,5 @@ extension Provider {
 
   /// The last failure; nil if the factory has made an instance since. An alias that has not failed itself has the
   /// failure of its target, the provider whose instances it serves. Call this under the tree lock.
-  final var failure: FactoryFailure? {
-    var provider = self
-    while true {
-      if let failure = provider.lastFailure { return failure }
-      guard let alias = provider as? Alias else { return nil }
-      provider = alias.target
-    }
-  }
+  final var failure: FactoryFailure? { lastFailure ?? (self as? Alias)?.target.lastFailure }
 }

@@ -139,20 +139,6 @@ class Provider: Entry, @unchecked Sendable {
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether the provider keeps this object weakly rather than strongly. The object must have been made without
-  /// arguments. Call this under the tree lock.
-  ///
-  /// - Returns: Nil if the provider does not keep the object, or no longer keeps it.
-  func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? { showsWeakly(object, &garbage) }
-
-  /// Does the same as `keepsWeakly`, but only for the object that slots refer to.
-  final func showsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
-    guard let shown, let present = shown.instance else { return nil }
-    Schedule.reached(.loadedToLook)
-    garbage.add(present.object, of: shown)
-    return present.object === object ? shown.owned == nil : nil
-  }
-
   override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     try instance(for: context, arguments, isFresh: isFresh)
   }
@@ -289,7 +275,6 @@ extension Provider {
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
-    for alias in aliases { alias.forget(alias.shown, &garbage) }
     dropInstances(&garbage)
   }
 
@@ -306,6 +291,7 @@ extension Provider {
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
+    for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
     Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }

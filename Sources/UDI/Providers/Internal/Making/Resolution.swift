@@ -68,8 +68,6 @@ final class Resolution {
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
   /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
-  /// The conversions that are running, the innermost last. They have no frames, because they are given no context.
-  @exclusivity(unchecked) private var conversions: [(alias: Alias, arguments: Arguments?, context: UDIContext?)] = []
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
@@ -155,8 +153,6 @@ extension Resolution {
   /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many conversions may run inside one another, however little stack is left.
-  private static var fewConversions: Int { 16 }
   /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
@@ -220,7 +216,7 @@ extension Resolution {
     return unsafe frames.count >= Self.frameLimit || isStackLow()
   }
 
-  /// Whether too little stack is left for one more factory or conversion.
+  /// Whether too little stack is left for one more factory.
   private func isStackLow() -> Bool {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
@@ -338,33 +334,6 @@ extension Resolution {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
-  }
-}
-
-// MARK: - Conversions
-
-extension Resolution {
-  /// Runs a conversion, which might look something up.
-  ///
-  /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
-  ///   contexts share the instance.
-  /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already, or if too many are.
-  func converting<Result>(
-    through alias: Alias, _ arguments: Arguments?, for context: UDIContext?, _ convert: () -> Result
-  ) throws -> Result {
-    // Comparing arguments calls user code, which might begin or end other conversions, so this is a copy.
-    let running = unsafe conversions
-    let first = running.firstIndex {
-      $0.alias === alias && $0.context === context && areSame($0.arguments, arguments, for: alias)
-    }
-    if let first { throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key]) }
-    let isDeep = running.count >= Self.fewConversions
-    if isDeep, running.count >= Self.deepestNesting || isStackLow() {
-      throw ProviderFailure.cycle(running.suffix(10).map(\.alias.key) + [alias.key])
-    }
-    unsafe conversions.append((alias, arguments, context))
-    defer { unsafe conversions.removeLast() }
-    return convert()
   }
 }
 
