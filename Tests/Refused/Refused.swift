@@ -48,14 +48,10 @@ nonisolated func rules(_ context: UDIContext) -> sending Report {
   return report
 }
 
-nonisolated func conversions(_ registration: UDIRegistration<Counter>) {
-  registration.implements(Reading.self) { Reading(count: $0.count) }  // refused
-}
-
 @MainActor final class Panel: @MainActor Local { var count = 0 }
 
-@MainActor func conversions(_ registration: UDIRegistration<Panel>) {
-  registration.implements((any Local & Sendable).self) { $0 }  // refused: cannot be used in nonisolated context
+@MainActor func conversions(_ context: UDIContext) {
+  context.register((any Local & Sendable).self) { Panel() }  // refused: cannot be used in nonisolated context
 }
 
 nonisolated func factories(_ context: UDIContext, _ counter: Counter) {
@@ -200,7 +196,7 @@ nonisolated func withoutParameters(_ context: UDIContext) {
   let _: any Local = try context.require()
   context.rules(for: Report.self).inject(\.counter)
   context.inject(into: Report())
-  context.register(Counter.self) { Counter() }.implements(Reading.self) { Reading(count: $0.count) }
+  context.register(Counter.self) { Counter() }.implements((any Local).self)
 }
 
 nonisolated func allowed(_ rules: UDIRules<Report>) async {

@@ -75,7 +75,8 @@ extension UDIExplanation {
     case .cycle:
       "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, "
         + "`.graph` for example."
-    case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
+    case .notConvertible:
+      "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:
       "Link it before the context is closed: before `close()` is called, or before a `withScope` ends. Or register it "
         + "above, where it is still found afterwards."

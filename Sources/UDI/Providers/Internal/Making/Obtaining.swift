@@ -67,8 +67,9 @@ struct Obtaining: Sendable {
       }
       if case ProviderFailure.asynchronous(let unmade) = error {
         // The lookup itself has found an asynchronous factory.
-        if let made = try await unmade.obtain() { return own(try exact(made.value, unmade)) }
-        continue
+        guard let made = try await unmade.obtain() else { continue }
+        // If the instance is not of the requested type, it is released here, on its own actor.
+        return try withExtendedLifetime(made) { own(try exact(made.value, unmade)) }
       }
       let count = missed.parameters[1]?.parameters.count ?? 0
       guard let unmade = missed.request,
@@ -148,13 +149,13 @@ struct Obtaining: Sendable {
   }
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
-    func convert<Dependency>(_ type: Dependency.Type) throws -> Instance {
+    func cast<Dependency>(_ type: Dependency.Type) throws -> Instance {
       guard let value = instance.value(as: type, isExact: unmade.provider.makes(type)) else {
         throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
       }
       return Instance(value)
     }
-    return try _openExistential(type, do: convert)
+    return try _openExistential(type, do: cast)
   }
 
   private func own(_ instance: Instance) -> OwnedInstance {
