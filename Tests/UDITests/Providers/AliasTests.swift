@@ -260,6 +260,25 @@ import UDI
     }
   }
 
+  /// Even if a lookup under the target's type notices it.
+  @Test(.timeLimit(.minutes(1))) func watchersOfTheOtherTypeLearnThatTheInstanceIsGone() async throws {
+    context.register(Made.self, lifetime: .weak) {
+      await Task.yield(); return Made()
+    }.implements((any Alpha).self)
+    var updates = context.updates(of: (any Alpha).self).makeAsyncIterator()
+    let before = await updates.next()
+    #expect(before != nil && before! == nil)
+    do {
+      let made = try await context.obtain(Made.self)
+      #expect(context.link((any Alpha).self) === made)
+      let next = await updates.next()
+      #expect(next != nil && next! === made)
+    }
+    #expect(MisuseLog.during { context.link(Made.self) == nil }.0)
+    let after = await updates.next()
+    #expect(after != nil && after! == nil)
+  }
+
   /// What may be used anywhere is found elsewhere, under both types, as soon as it has been made.
   @MainActor @Test func whatIsMadeOnTheMainActorIsFoundElsewhere() async throws {
     context.register(Made.self, lifetime: .context) { @MainActor in Made() }.implements((any Alpha).self)
