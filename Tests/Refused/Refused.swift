@@ -50,8 +50,8 @@ nonisolated func rules(_ context: UDIContext) -> sending Report {
 
 @MainActor final class Panel: @MainActor Local { var count = 0 }
 
-@MainActor func conversions(_ context: UDIContext) {
-  context.register((any Local & Sendable).self) { Panel() }  // refused: cannot be used in nonisolated context
+nonisolated func conversions(_ context: UDIContext) {
+  context.register((any Local & Sendable).self) { try $0.require(Panel.self) }  // refused: main actor-isolated
 }
 
 nonisolated func factories(_ context: UDIContext, _ counter: Counter) {
