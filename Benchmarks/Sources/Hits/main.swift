@@ -25,10 +25,15 @@ context.register((any Owned).self, lifetime: .context) { Host() }
 let owned = context.link((any Owned).self)
 protocol Made: AnyObject, Sendable {}
 protocol Kept: AnyObject, Sendable {}
+protocol Numbered: AnyObject, Sendable {}
 protocol Missing: AnyObject, Sendable {}
-extension Host: Made, Kept {}
+extension Host: Made, Kept, Numbered {}
 context.register((any Made).self) { Host() }
 context.register((any Kept).self, lifetime: .context) { Host() }
+// A context of its own, because "made-and-kept" resets all that its context has.
+let other = UDIContext(tag: "other")
+other.register((any Numbered).self) { (_, _: Int) in Host() }
+registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
@@ -61,6 +66,9 @@ case "made-and-kept":
     context.reset()
     return context.link((any Kept).self) != nil
   }
+case "argument": repeating { other.link((any Numbered).self, with: 5) != nil }
+case "graph": repeating { other.link((any Top).self) != nil }
+case "scope": repeating { useScope(of: context) }
 case "register": register(count)
 default: fatalError("no kind \(arguments[3])")
 }
