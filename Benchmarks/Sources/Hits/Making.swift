@@ -1,5 +1,13 @@
 import UDI
 
+protocol Numbered: AnyObject, Sendable {}
+extension Host: Numbered {}
+
+/// Registers a factory that takes an argument.
+func registerNumbered(in context: UDIContext) {
+  context.register((any Numbered).self) { (_, _: Int) in Host() }
+}
+
 // MARK: - A scope that owns three instances, and uses two of the context above
 
 private protocol First: AnyObject, Sendable {}

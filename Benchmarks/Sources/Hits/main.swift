@@ -25,14 +25,13 @@ context.register((any Owned).self, lifetime: .context) { Host() }
 let owned = context.link((any Owned).self)
 protocol Made: AnyObject, Sendable {}
 protocol Kept: AnyObject, Sendable {}
-protocol Numbered: AnyObject, Sendable {}
 protocol Missing: AnyObject, Sendable {}
-extension Host: Made, Kept, Numbered {}
+extension Host: Made, Kept {}
 context.register((any Made).self) { Host() }
 context.register((any Kept).self, lifetime: .context) { Host() }
 // A context of its own, because "made-and-kept" resets all that its context has.
 let other = UDIContext(tag: "other")
-other.register((any Numbered).self) { (_, _: Int) in Host() }
+registerNumbered(in: other)
 registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }

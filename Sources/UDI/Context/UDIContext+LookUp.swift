@@ -308,17 +308,7 @@ extension UDIContext {
   ///
   /// - Returns: False if the entry has left its context in the meantime.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
-    into memory: InstanceMemory
-  ) throws -> Bool {
-    if arguments == nil, !isFresh, try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
-    return try provideAtLength(entry, type, reach, arguments, isFresh: isFresh, into: memory)
-  }
-
-  /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
-  private func provideAtLength(
     _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
   ) throws -> Bool {
@@ -326,9 +316,8 @@ extension UDIContext {
     if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {
       let provider = unsafe unsafeDowncast(entry, to: Provider.self)
       try provider.rejectArguments(arguments, of: reach)
-      if try provider.makeQuickly(for: self, type, arguments, isFresh: isFresh, into: memory) { return true }
     }
-    guard let instance = try entry.obtain(self, arguments, isFresh: isFresh) else { return false }
+    guard let instance = try entry.instance(for: self, arguments, isFresh: isFresh) else { return false }
     guard memory.write(instance, isExact: entry.makes(type), as: type) else { throw ProviderFailure.nothing }
     return true
   }

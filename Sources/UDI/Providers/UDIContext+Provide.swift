@@ -92,7 +92,7 @@ extension UDIContext {
     // look the instance up.
     add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
-      provider.noteProvided(instance)
+      provider.noteUnclosed(instance, Tree.nextUnclosed())
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

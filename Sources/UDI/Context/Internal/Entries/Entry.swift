@@ -84,15 +84,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   ///
   /// - Parameter isFresh: Whether to make a new instance even if one is kept.
   /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
-  func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
-
-  /// Whether the entry is a `Factory` that makes exactly this type and takes no arguments. Such a factory can write its
-  /// instance straight into the lookup's memory.
-  final func isFactory(of type: Any.Type) -> Bool {
-    guard kind.rawValue >= Kind.provider.rawValue else { return false }
-    let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    return provider.isSimpleFactory && provider.madeType == type
-  }
+  func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// Whether the entry's instances were made as exactly this type.
   func makes(_ type: Any.Type) -> Bool { false }

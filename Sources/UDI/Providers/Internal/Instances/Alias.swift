@@ -17,14 +17,14 @@ final class Alias: Provider, @unchecked Sendable {
     super.init(type, name, target.lifetime, nil, site, reach, isolation, wanted: target.wanted)
   }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
     if reach == .mainActor || target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       PerThread.resolution.read { $0.noteActorMiss() }
       throw ProviderFailure.isolatedElsewhere(.mainActor)
     }
     do {
-      return try target.obtain(context, arguments, isFresh: isFresh).map { try cast($0, arguments) }
+      return try target.instance(for: context, arguments, isFresh: isFresh).map { try cast($0, arguments) }
     } catch { throw passOn(error) }
   }
 

@@ -43,5 +43,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// long as the slot refers to the entry, the provider is alive.
   final var maker: Provider { provider.object }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }
+  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+    instance
+  }
 }

@@ -71,13 +71,7 @@ extension Provider {
   /// Records that the factory returned nil. Some factories often do, so this method takes no lock if the last record
   /// says the same.
   private final func noteNil() {
-    // The early return requires that no plain class is known. If one were known, the next success could take the fast
-    // path, which does not clear the recorded failure.
-    if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
-      plainClass.load(ordering: .sequentiallyConsistent) == .none
-    {
-      return
-    }
+    if lastOutcome.load(ordering: .relaxed) == .returnedNil { return }
     note(FactoryFailure(nilOf: self), .returnedNil)
   }
 
@@ -85,19 +79,14 @@ extension Provider {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = failure
-      lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
+      lastOutcome.store(outcome, ordering: .relaxed)
     }
-    // While no plain class is known, the next success cannot take the fast path, and so it clears the recorded failure.
-    // A class can become known only if a thread stores one, and that thread reads the outcome afterwards. Here, the
-    // outcome is stored first and the class is cleared afterwards. Therefore either the class is cleared here, or the
-    // other thread sees the failure and clears it.
-    plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
   /// Clears the recorded failure, because the factory has made something.
   @inline(__always)
   final func forgetFailure() {
-    if lastOutcome.load(ordering: .sequentiallyConsistent) != .made { dropFailure() }
+    if lastOutcome.load(ordering: .relaxed) != .made { dropFailure() }
   }
 
   @inline(never)
@@ -105,7 +94,7 @@ extension Provider {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = nil
-      lastOutcome.store(.made, ordering: .sequentiallyConsistent)
+      lastOutcome.store(.made, ordering: .relaxed)
     }
   }
 

@@ -19,7 +19,7 @@ final class Resolution {
 
   /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
-  /// it records what it waits for (`waitingFor`) under the same lock.
+  /// it enters what it waits for (`Activity.enter`) under the same lock.
   @exclusivity(unchecked) private var frames = FrameStack()
 
   /// Whether the thread is the process's first one.
@@ -55,8 +55,18 @@ final class Resolution {
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
   func noteActorMiss() { unsafe actorMisses += 1 }
 
-  /// The creation that this thread waits for. Guarded by the tree lock.
-  var waitingFor: SharedCreation?
+  /// The creations that this thread has begun and not ended, the innermost last. Guarded by the tree lock.
+  @exclusivity(unchecked) private var uncheckedCreations: ContiguousArray<Creation> = []
+  var creations: ContiguousArray<Creation> {
+    _read { yield unsafe uncheckedCreations }
+    _modify { yield unsafe &uncheckedCreations }
+  }
+
+  /// Removes a creation that has ended. Call this under the tree lock.
+  func remove(_ creation: Creation) {
+    // Only resets of users' storages end in another order than the reverse one.
+    if creations.last === creation { creations.removeLast() } else { creations.removeAll { $0 === creation } }
+  }
 
   /// The instances that were made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graphs = Graphs()
@@ -102,24 +112,10 @@ final class Resolution {
 
   init() {}
 
-  /// A creation that has ended without any waiting thread, ready to be reused. Reusing it saves one allocation for each
-  /// instance in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
-  @exclusivity(unchecked) private var spareCreation: SharedCreation?
-
-  /// Begins the creation of an instance on this thread. Call this under the tree lock.
-  func beginCreation(_ provider: Provider) -> SharedCreation {
-    let creation = unsafe spareCreation.take() ?? SharedCreation(maker: Unretained(self))
-    creation.begin(provider)
-    return creation
-  }
-
-  /// Takes back a creation that has ended without any waiting thread. Call this under the tree lock.
-  func reuse(_ creation: SharedCreation) {
-    if unsafe spareCreation == nil { unsafe spareCreation = creation }
-  }
-
   /// State that changes while the thread makes an instance that its provider keeps, and that is restored afterwards.
-  var circumstances: (isLooking: Bool, graph: UInt) {
+  typealias Circumstances = (isLooking: Bool, graph: UInt)
+
+  var circumstances: Circumstances {
     get { unsafe (isLooking, graphs.number) }
     set {
       isLooking = newValue.isLooking
@@ -136,7 +132,7 @@ final class Resolution {
     /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
     /// The `circumstances` of the thread when the instance was made.
-    fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
+    fileprivate var circumstances: Circumstances = (false, 0)
 
     init(_ provider: Provider, _ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
       self.provider = provider
@@ -160,17 +156,17 @@ extension Resolution {
   /// Records that a factory begins.
   ///
   /// - Parameters:
-  ///   - isShared: Whether the provider keeps the instance, so that another thread could be making the same one.
+  ///   - isKept: Whether the provider keeps the instance, so that another thread could be making the same one.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
   ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
   ///   difference.
   @inline(__always)
   func push(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     if unsafe frames.isDeep || frames.contains(provider) {
-      try rejectCycle(provider, context, arguments, isShared: isShared, isFresh: isFresh)
+      try rejectCycle(provider, context, arguments, isKept: isKept, isFresh: isFresh)
     }
     unsafe frames.append(
       Frame(provider: Unretained(provider), context: Unretained(context), arguments: arguments))
@@ -178,7 +174,7 @@ extension Resolution {
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
@@ -188,11 +184,11 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `SharedCreation.prepareToWait` has
-      // already refused a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
+      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
+      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
       // to a completion. The graph has no instance yet, so the completion must be for a fresh one.
       let isOfCompletion = unsafe index < completionFrames
-      let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
+      let canBeTheSame = !isKept && !(isOfGraph && isOfCompletion)
       // The graph shares one instance between all contexts.
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
@@ -330,8 +326,8 @@ extension Resolution {
   }
 
   /// The keys of the running factories, beginning with the factory that a creation runs.
-  func path(from creation: SharedCreation) -> [KeyIdentity] {
-    guard let provider = creation.provider else { return path(from: 0) }
+  func path(from creation: Creation) -> [KeyIdentity] {
+    guard let provider = creation.keeper.map({ Unretained($0.provider) }) else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
   }
@@ -412,7 +408,7 @@ extension Resolution {
   /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
   ///   look.
   /// - Returns: The previous state, which the caller restores afterwards.
-  func beginKeptInstance(happensOnce: Bool) -> (isLooking: Bool, graph: UInt) {
+  func beginKeptInstance(happensOnce: Bool) -> Circumstances {
     let outer = circumstances
     unsafe hasRemains = true
     unsafe graphs.begin()
@@ -437,13 +433,7 @@ extension Resolution {
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
-  /// Adds a new instance to the graph. The graph must not have an instance of this provider yet.
-  @inline(__always)
-  func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
-    unsafe hasRemains = true
-    unsafe graphs.insert(Instance(object: object, form: form, isBox: false), provider.id)
-  }
-
+  /// Adds a new instance to the graph, unless the graph has one already.
   func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
