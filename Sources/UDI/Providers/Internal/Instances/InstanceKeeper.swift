@@ -94,7 +94,10 @@ extension InstanceKeeper {
       let isCurrent = isCurrent(creation)
       if isCurrent { self.creation = nil }
       if wakes { creation.end(.made(instance)) }
-      if let number = creation.closingNumber { provider.noteUnclosed(instance, number) }
+      // What `provide` was given has been noted then, and is only given out again.
+      if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
+        provider.noteUnclosed(instance, number)
+      }
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
       if !instance.isBox, isIndependent { BindingAudit.note(instance.object, provider, node, &garbage) }
       if custom == nil, !(isWeak && instance.isBox) {
