@@ -139,8 +139,8 @@ extension InstanceKeeper {
     if provider.hasMade { provider.forget(provider.shown, &garbage) }
   }
 
-  /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether it
-  /// is empty only while no lock is held, so its cache stays until a sweep.
+  /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
+  /// it is empty only while no lock is held, so its cache stays until a sweep.
   private func discardCacheIfUnused(_ garbage: inout Garbage) {
     guard let cache, isIndependent, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
     provider.caches.discard(cache, &garbage)

@@ -1,7 +1,7 @@
 /// How an asynchronous factory makes an instance, when `obtain` asks for it.
 extension AsyncFactory {
   /// Returns the instance that `obtain` asks for, after making it if there is none. The steps are those of
-  /// `Factory.instance`, but whoever waits is a task, and an instance that others may want is made in a task of its own.
+  /// `Factory.instance`, but tasks wait, and an instance that others may want is made in a task of its own.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
