@@ -65,7 +65,7 @@
 /// the context ever had a child, the node's own lock is then taken and released once more, to wait for any lookup that
 /// has already climbed to the node. An object's weak references become nil before its attachment is released. A dead
 /// binding is withdrawn by whichever comes first: a lookup that finds it, or the attachment.
-enum Tree {
+package enum Tree {
   // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
   // the checks, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
 
@@ -97,7 +97,7 @@ enum Tree {
 
   /// Makes a change: runs `body` under the tree lock, releases the lock, and then releases what `body` has dropped.
   @inline(__always)
-  static func change<Result, Failure: Error>(
+  package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // The method does not use `defer`, because the compiler sometimes turns its body into a separate function. With

@@ -4,7 +4,7 @@
 /// of the type's id and the name, so that a lookup can compute it without having to find the key (`NamedKey`).
 ///
 /// An entry holds its key (`HeldKey`).
-class KeyIdentity: @unchecked Sendable {
+package class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
 
@@ -25,12 +25,14 @@ class KeyIdentity: @unchecked Sendable {
     return NamedKey.of(type, name)
   }
 
+  package final var typeName: String { type.text }
+
   final var type: TypeIdentity {
     // The cast is safe: without `namedBit`, this is a `TypeIdentity`.
     namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
   }
 
-  final var name: UDIName? { namedKey?.read { $0.givenName } }
+  package final var name: UDIName? { namedKey?.read { $0.givenName } }
 
   private final var namedKey: Unretained<NamedKey>? {
     id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
@@ -38,7 +40,7 @@ class KeyIdentity: @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  var description: String { describeKey(type.text, name) }
+  package var description: String { describeKey(type.text, name) }
 }
 
 // MARK: - Ids

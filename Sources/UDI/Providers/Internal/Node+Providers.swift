@@ -7,7 +7,6 @@ extension Node {
     if treeLocked.bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
-        Schedule.reached(.loadedToLook)
         garbage.add(object, of: binding)
       } else {
         binding.withdraw(&garbage)
@@ -32,7 +31,7 @@ extension Node {
       }
     }
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
-      BindingAudit.note(entry.owned, entry, self, &garbage)
+      AuditNotice.note(entry.owned, entry, self, &garbage)
     }
     if let old { retire(old, &garbage) }
   }
@@ -60,7 +59,6 @@ extension Node {
   func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
     if provider(key.id) != nil { return true }
     guard let binding = heldBinding(key), let object = binding.object else { return false }
-    Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
     return true
   }

@@ -62,6 +62,13 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   final var reach: UDIReach { registered.reach }
 
+  /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
+  final func look(_ garbage: inout Garbage) -> AnyObject? {
+    guard let object else { return nil }
+    garbage.add(object, reach)
+    return object
+  }
+
   /// The key under which the entry is registered. Reading this counts a reference; if the id is enough, use `keyID`.
   final var key: KeyIdentity { heldKey.identity.object }
 

@@ -18,10 +18,7 @@ extension Node {
     if treeLocked.bindings.looksForDeadEntries {
       // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
       // are released, and lookups withdraw the dead bindings that they find.
-      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, of: entry.binding)
-      }
+      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { garbage.add($0, $1.binding.reach) }
       for pair in dead { pair.entry.binding.withdraw(&garbage) }
     }
   }
@@ -34,7 +31,7 @@ extension Node {
     _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
   ) {
     binding.node = self
-    BindingAudit.note(binding.object, binding, self, &garbage)
+    AuditNotice.note(binding.object, binding, self, &garbage)
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()

@@ -74,11 +74,7 @@ extension Node {
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
         // The slot's entry is not used, because it might be a test's override.
-        if let binding = node.ownBinding(entry.key), let object = binding.object {
-          Schedule.reached(.loadedToLook)
-          entries.append(binding)
-          garbage.add(object, of: binding)
-        }
+        if let binding = node.ownBinding(entry.key), binding.look(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }

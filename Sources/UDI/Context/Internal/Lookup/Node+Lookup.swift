@@ -123,9 +123,7 @@ extension Entry {
     case .observed, .owned, .boxed:
       return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: form.reach):
-      guard let object else { return .undecided }
-      Schedule.reached(.loadedToLook)
-      garbage.add(object, of: self)
+      if look(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing
     default: return unsafe answer(form, into: memory)
     }

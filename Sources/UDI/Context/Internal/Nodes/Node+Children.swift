@@ -159,7 +159,7 @@ extension Node {
   }
 
   /// The tags from the root to this node, the root's first.
-  var fullPath: [String] { andAncestors.map(\.tag).reversed() }
+  package var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
 /// An entry in a parent's table of children by tag.

@@ -26,10 +26,10 @@ extension Node {
   }
 
   /// The nodes above this one, the parent first.
-  var ancestors: Ancestors { Ancestors(parent) }
+  package var ancestors: Ancestors { Ancestors(parent) }
 
   /// This node, and the nodes above it.
-  var andAncestors: Ancestors { Ancestors(self) }
+  package var andAncestors: Ancestors { Ancestors(self) }
 
   /// The nodes above this one from which lookups see this node: none if this node is a scope, otherwise those up to and
   /// including the nearest scope. Changes are passed up along this path.
@@ -44,7 +44,7 @@ extension Node {
 }
 
 /// A node, its parent, and so on up the tree. A loop over them allocates no memory.
-struct Ancestors: Sequence, IteratorProtocol {
+package struct Ancestors: Sequence, IteratorProtocol {
   /// How to get from one node to the next.
   fileprivate enum Step { case parent, parentThatSeesThis, lookups }
 
@@ -56,7 +56,7 @@ struct Ancestors: Sequence, IteratorProtocol {
     self.step = step
   }
 
-  mutating func next() -> Node? {
+  package mutating func next() -> Node? {
     guard let node = upcoming else { return nil }
     upcoming =
       switch step {

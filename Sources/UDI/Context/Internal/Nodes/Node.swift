@@ -10,7 +10,7 @@
 /// holds the lock that guards a reference to a node can therefore use the node until it releases the lock. All code
 /// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
-struct Node: Hashable, @unchecked Sendable {
+package struct Node: Hashable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
 
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
@@ -135,13 +135,13 @@ struct Node: Hashable, @unchecked Sendable {
   @inline(__always)
   private var base: UnsafeMutableRawPointer { unsafe memory.toOpaque() }
 
-  static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
-  func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
+  package static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
+  package func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
 extension Node: CustomReflectable {
   /// An empty mirror, because the default one would treat the memory as an object.
-  var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - The parts
@@ -213,7 +213,7 @@ extension Node {
 
   /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or whose
   /// `noting` is `done`.
-  var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
+  package var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
 }
 
 /// The state of a context.

@@ -108,7 +108,6 @@ final class Alias: Provider, @unchecked Sendable {
       guard let derived = unsafe derived, let origin = derived.origin else { return nil }
       garbage.add(derived.entry)
       let instance = derived.entry.instance
-      Schedule.reached(.loadedToLook)
       garbage.add(origin, of: target)
       // Something else might hold the origin, although the provider was reset or has made a newer instance.
       return target.keepsWeakly(origin, &garbage) == nil ? nil : instance
@@ -126,7 +125,6 @@ final class Alias: Provider, @unchecked Sendable {
     if let present = shown?.instance(from: original) { return present }
     guard let derived = unsafe derived, let origin = derived.origin else { return nil }
     garbage.add(derived.entry)
-    Schedule.reached(.loadedToLook)
     garbage.add(origin, of: target)
     return origin === original.object ? derived.entry.instance : nil
   }
@@ -135,7 +133,6 @@ final class Alias: Provider, @unchecked Sendable {
     if let isWeak = showsWeakly(object, &garbage) { return isWeak }
     guard let derived = unsafe derived, let present = derived.entry.instance else { return nil }
     garbage.add(derived.entry)
-    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: derived.entry)
     guard present.object === object, let origin = derived.origin else { return nil }
     garbage.add(origin, of: target)

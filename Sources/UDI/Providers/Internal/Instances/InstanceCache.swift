@@ -50,7 +50,6 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
-    Schedule.reached(.loadedToLook)
     garbage.add(instance.object, of: kept)
     return true
   }

@@ -69,7 +69,7 @@ extension InstanceKeeper {
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
-      if BindingAudit.isOn { node.remember(owner) }
+      if AuditNotice.isOn { node.remember(owner) }
       let new = resolution.read { $0.beginCreation(provider) }
       creation = new
       return .make(owner, new)
@@ -95,7 +95,7 @@ extension InstanceKeeper {
       let isCurrent = isCurrent(creation)
       endNow(creation, .made(instance))
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
+      if !instance.isBox { AuditNotice.note(instance.object, provider, node, &garbage) }
       guard custom == nil, !(isWeak && instance.isBox) else { return provider.leaveIfEnding(&garbage) }
       keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
     }

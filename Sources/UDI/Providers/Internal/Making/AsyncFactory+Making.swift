@@ -166,7 +166,7 @@ extension InstanceKeeper {
       }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      if BindingAudit.isOn { node.remember(owner) }
+      if AuditNotice.isOn { node.remember(owner) }
       let new = AsyncCreation(provider)
       let (number, predecessor) = try new.enterFirst(call, path, after: present)
       asyncCreation = new

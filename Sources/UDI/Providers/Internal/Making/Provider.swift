@@ -148,7 +148,6 @@ class Provider: Entry, @unchecked Sendable {
   /// Does the same as `keepsWeakly`, but only for the object that slots refer to.
   final func showsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
     guard let shown, let present = shown.instance else { return nil }
-    Schedule.reached(.loadedToLook)
     garbage.add(present.object, of: shown)
     return present.object === object ? shown.owned == nil : nil
   }
