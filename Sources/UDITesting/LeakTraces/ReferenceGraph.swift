@@ -162,8 +162,8 @@ final class ReferenceGraph {
       + held.compactMap { notice in
         guard let key = notice.key, let site = notice.site else { return nil }
         // A storage's `load` is user code, so it is called after the lock has been released.
-        let storage: (any UDIStorage)? = if case .storage = notice.kind { notice.object as? any UDIStorage } else { nil }
-        let object = storage == nil ? notice.object : storage?.load()?.object
+        var object: AnyObject? = notice.object
+        if case .storage = notice.kind { object = (notice.object as? any UDIStorage)?.load()?.object }
         let steps = " {provider of \(key), registered at \(site.fileID):\(site.line)}"
         return object.map { Edge(target: index(of: $0), steps: steps) }
       }

@@ -38,15 +38,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   init() {}
 
-  /// Makes a table from memory that `takeMemory` has returned. Only one table may own this memory.
-  init(_ memory: UnsafeMutableRawPointer?) { unsafe base = memory }
-
-  /// Empties the table, and passes its memory to the caller.
-  mutating func takeMemory() -> UnsafeMutableRawPointer? {
-    defer { unsafe base = nil }
-    return unsafe base
-  }
-
   deinit {
     if let base = unsafe base {
       unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
