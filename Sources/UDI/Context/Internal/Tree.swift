@@ -12,8 +12,8 @@
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
-/// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and which tasks wait for
-///   the next one.
+/// - The lock of an `AwaitedState` guards that state and the list of tasks that wait for a change of it: for example,
+///   the change that a watcher's consumer has not seen yet.
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///
@@ -123,8 +123,8 @@ package enum Tree {
   }
 
   /// Arranges that a watcher is notified after the lock has been released.
-  static func notify(_ watcher: Watcher) {
-    var kind = unsafe changeKind
+  static func notify(_ watcher: Watcher, of kind: ChangeKind? = nil) {
+    var kind = unsafe kind ?? changeKind
     if kind == .ignored { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.

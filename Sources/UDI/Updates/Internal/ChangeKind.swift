@@ -6,15 +6,19 @@
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
 /// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while a context makes an
 /// instance that it keeps are not marked, because they are added only once.
-enum ChangeKind {
-  /// A lookup might give a different answer.
-  case answer
-  /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
-  /// lets no provider make one.
-  case keptOnly
+///
+/// Of several changes that a consumer has not seen, the greatest counts.
+enum ChangeKind: Comparable {
   /// A provider has released the instance that it kept. Watchers are not notified, because the provider makes another
   /// instance only when a lookup asks for one.
   case ignored
+  /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
+  /// lets no provider make one.
+  case keptOnly
+  /// A lookup might give a different answer.
+  case answer
+  /// The context is gone or closed, so there are no more changes.
+  case end
 
   /// The kind of change that watchers are notified of when the given entry is added or removed.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
