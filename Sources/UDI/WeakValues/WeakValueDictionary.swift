@@ -176,12 +176,10 @@ extension WeakValueDictionary {
 
   /// Stores an entry, and returns the one that it replaces. Does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
-  ///
-  /// - Parameter initialCapacity: The number of entries for which an empty dictionary allocates memory.
-  mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
+  mutating func update(_ entry: consuming WeakEntry, forKey key: Key) -> WeakEntry? {
     let storage = uniqueStorage
     guard let found = storage.table.find(key) else {
-      storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
+      storage.table.insert(Pair(key: key, entry: entry))
       return nil
     }
     let replaced = found.element.entry

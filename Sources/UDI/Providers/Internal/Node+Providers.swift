@@ -12,22 +12,17 @@ extension Node {
         binding.withdraw(&garbage)
       }
     }
-    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     let old: Provider?
     if let found = treeLocked.providers.find(provider.keyID) {
       old = found.element.provider
       found.element.provider = provider
     } else {
       old = nil
-      treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
+      treeLocked.providers.insert(ProviderEntry(provider: provider))
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       Tree.notifying(.of(provider)) {
-        if provider.hasMade {
-          setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
-        } else {
-          setEntry(provider, forKey: provider.keyID, initialCapacity: expected)
-        }
+        setEntry(provider.hasMade ? provider.current : provider, forKey: provider.keyID)
       }
     }
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {

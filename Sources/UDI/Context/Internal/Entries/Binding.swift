@@ -44,8 +44,8 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = request.isMulti && binder != .context
     super.init(
-      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
-      request.site)
+      .binding, request.form, isWeak: true, key: .of(token.identity.object, request.name), isExact: token.isExact,
+      request.reach, request.site)
   }
 }
 

@@ -10,11 +10,9 @@ extension Node {
     let binding = consume new
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     let reference = Unretained(binding)
-    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     // The dictionary takes over the reference to the binding, so that the reference count need not change.
-    let replaced = treeLocked.bindings.update(
-      consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
-    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
+    let replaced = treeLocked.bindings.update(consume binding, forKey: reference.read { Unretained($0.key) })
+    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
       // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
       // are released, and lookups withdraw the dead bindings that they find.
@@ -28,7 +26,7 @@ extension Node {
   /// the key.
   @inline(__always)
   private func show(
-    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
+    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, _ garbage: inout Garbage
   ) {
     binding.node = self
     AuditNotice.note(binding.object, binding, self, &garbage)
@@ -37,9 +35,7 @@ extension Node {
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
-    Tree.notifying(.of(binding)) {
-      setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
-    }
+    Tree.notifying(.of(binding)) { setEntry(binding, forKey: binding.keyID) }
     if let replaced {
       replaced.node = nil
       Unretained(replaced).delist()
@@ -90,7 +86,7 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.treeLocked.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
+    if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
     Unretained(self).delist()
     Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }

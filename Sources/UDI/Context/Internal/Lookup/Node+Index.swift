@@ -5,25 +5,24 @@ extension Node {
   ///
   /// - Parameters:
   ///   - entry: The entry, or nil if the node no longer has one.
-  ///   - initialCapacity: How many slots to make room for if this is the node's first slot.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(__always)
-  func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
+  func setEntry(_ entry: Entry?, forKey key: UInt64) {
     // There are two branches, so that no reference is counted if there is no override.
     if hasOverrides, let substitute = override(key) {
-      put(substitute, forKey: key, initialCapacity: initialCapacity)
+      put(substitute, forKey: key)
     } else {
-      put(entry, forKey: key, initialCapacity: initialCapacity)
+      put(entry, forKey: key)
     }
   }
 
   @inline(never)
-  private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
+  private func put(_ entry: Entry?, forKey key: UInt64) {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
         let state = Slot.State(best: Unretained(entry), depth: 0, isSingle: true)
-        shared.slots.insert(Slot(key: key, children: .none, state: state), initialCapacity: initialCapacity)
+        shared.slots.insert(Slot(key: key, children: .none, state: state))
         return (before: .absent, after: state)
       }
       let before = slot.element.state
@@ -89,7 +88,7 @@ extension Node {
       slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, !change.before.hasSameBest(as: change.after) { notifyWatchers(ofChangeBelowTo: key) }
+    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(ofChangeBelowTo: key) }
     return change
   }
 

@@ -104,10 +104,6 @@ extension Node {
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
-    // larger tables are of a different kind.
-    let keys = child.shared.slots.count
-    treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.treeLocked.heldContext.take() {
       child.rememberWithoutParent(context)
       garbage.add(context)

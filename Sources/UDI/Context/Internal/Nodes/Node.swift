@@ -51,10 +51,6 @@ package struct Node: Hashable, @unchecked Sendable {
     var nextSerial: UInt32 = 0
     /// Whether `rootContext` is set, and if not, when it will be.
     var noting = ContextNoting.never
-    /// How many keys the most recently removed child had. The next child often gets as many, because contexts that come
-    /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
-    /// end it" would take 5 % longer.
-    var expectedKeys: UInt8 = 1
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
     /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
@@ -68,7 +64,7 @@ package struct Node: Hashable, @unchecked Sendable {
     var isWatched = false
     /// The bindings of the context. Slots refer to these bindings.
     ///
-    /// The dictionary does not retain its keys. A key is kept alive by its binding (`HeldKey`) or, during a search, by
+    /// The dictionary does not retain its keys. A key is kept alive by its binding or, during a search, by
     /// the caller. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. Slots refer to them, or to the instances that they keep.

@@ -18,15 +18,9 @@ class InstanceEntry: Entry, @unchecked Sendable {
     self.provider = Unretained(provider)
     self.origin = origin
     unsafe uncheckedOwned = isWeak ? nil : instance.object
-    if isWeak {
-      super.init(
-        .observed, instance.form, key: HeldKey(copying: provider.heldKey), isExact: provider.makesExactType,
-        provider.reach, provider.site)
-    } else {
-      super.init(
-        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(copying: provider.heldKey),
-        isExact: provider.makesExactType, provider.reach, provider.site)
-    }
+    super.init(
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
+      isExact: provider.makesExactType, provider.reach, provider.site)
   }
 
   deinit {
