@@ -81,9 +81,9 @@ package enum Tree {
   /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
-  /// The watchers to notify and the tasks to resume when the current change has ended and the lock has been released.
-  /// Guarded by `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
+  /// What to do when the current change has ended and the lock has been released: watchers are notified, and tasks
+  /// resumed. Guarded by `lock`.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
   /// The kind of change that watchers are now notified of. One change can have parts of different kinds. Guarded by
   /// `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
@@ -117,9 +117,19 @@ package enum Tree {
   /// Ends a change: releases the lock, and then releases what the change has dropped.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
-    if let notifications = unsafe notifications { handOver(notifications, &garbage) }
+    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
     lock.unlock()
     garbage.release()
+  }
+
+  @inline(never)
+  private static func endAndNotify(_ garbage: inout Garbage) {
+    let calls = unsafe afterwards
+    unsafe afterwards = []
+    lock.unlock()
+    garbage.release()
+    // No lock is held, which is necessary because user code may run here, for example an executor's.
+    for call in calls { call() }
   }
 
   /// Arranges that a watcher is notified after the lock has been released.
@@ -129,18 +139,11 @@ package enum Tree {
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
-    ensureNotifications().watchers.append((watcher, kind))
+    unsafe afterwards.append { [kind] in watcher.notify(of: kind) }
   }
 
   /// Arranges that a task is resumed after the lock has been released.
-  static func resume(_ task: CheckedContinuation<Void, Never>) { ensureNotifications().tasks.append(task) }
-
-  private static func ensureNotifications() -> Notifications {
-    if let notifications = unsafe notifications { return notifications }
-    let new = Notifications()
-    unsafe notifications = new
-    return new
-  }
+  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append { task.resume() } }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
@@ -159,11 +162,5 @@ package enum Tree {
     unsafe changeKind = kind
     body()
     unsafe changeKind = outer
-  }
-
-  @inline(never)
-  private static func handOver(_ present: Notifications, _ garbage: inout Garbage) {
-    garbage.add(present)
-    unsafe notifications = nil
   }
 }

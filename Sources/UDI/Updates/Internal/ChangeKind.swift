@@ -23,16 +23,3 @@ enum ChangeKind: Comparable {
   /// The kind of change that watchers are notified of when the given entry is added or removed.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
 }
-
-/// The watchers that a change might affect, and the tasks that waited for the change. This object is part of the
-/// change's garbage. When it is released, it notifies the watchers and resumes the tasks. No lock is held by then,
-/// which is necessary because user code may run here, for example an executor's.
-final class Notifications {
-  var watchers: [(Watcher, ChangeKind)] = []
-  var tasks: [CheckedContinuation<Void, Never>] = []
-
-  deinit {
-    for (watcher, kind) in watchers { watcher.notify(of: kind) }
-    for task in tasks { task.resume() }
-  }
-}

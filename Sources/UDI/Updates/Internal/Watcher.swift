@@ -25,14 +25,9 @@ final class Watcher: @unchecked Sendable {
   /// The number of watchers that are entered at some node. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
-  /// What the consumer has not seen yet.
-  struct News {
-    /// A new watcher has a change, so that the consumer performs a lookup at once.
-    var change: ChangeKind? = .answer
-    /// Whether the consumer has waited long enough.
-    var isLate = false
-  }
-  let news = AwaitedState(News())
+  /// The change that the consumer has not seen yet, and whether the consumer has waited long enough. A new watcher has
+  /// a change, so that the consumer performs a lookup at once.
+  let news = AwaitedState<(change: ChangeKind?, isLate: Bool)>((.answer, false))
 
   init(_ key: KeyIdentity, _ search: UDISearch?) {
     self.key = key
