@@ -12,6 +12,7 @@ extension UDIContext {
   ) {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
+    if case .nothing = answer, !UDIObserver.mayExist { return }
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
@@ -49,7 +50,6 @@ extension UDIContext {
     _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
     _ asker: Asker?, into memory: UnsafeMutableRawPointer
   ) {
-    if case .nothing = answer, !UDIObserver.mayExist { return }
     do {
       try unsafe complete(answer, type, name, reach, search, reports: true, asker, into: InstanceMemory(memory))
     } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }

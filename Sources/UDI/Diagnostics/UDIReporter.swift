@@ -29,10 +29,7 @@ public struct UDIReporter: Sendable {
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
     self.reportsUnattachedUse = reportsUnattachedUse
     body = report
-    if reportsUnattachedUse {
-      Self.someReportUnattachedUse.store(true, ordering: .relaxed)
-      Self.unattachedUseMatters.store(true, ordering: .relaxed)
-    }
+    if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
   /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
@@ -57,14 +54,6 @@ public struct UDIReporter: Sendable {
 
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)
-
-  /// Whether such a reporter was made, or recording was ever on. If neither, no extra work is done when an object that
-  /// is not attached looks something up.
-  #if DEBUG
-    static let unattachedUseMatters = Atomic<Bool>(true)
-  #else
-    static let unattachedUseMatters = Atomic<Bool>(false)
-  #endif
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))

@@ -11,9 +11,7 @@ extension UDIAttachment {
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
-      if isOwn, AuditNotice.isOn, let object = binding.look(&garbage) {
-        AuditNotice.notePresence(of: object, self, &garbage)
-      }
+      if isOwn, AuditNotice.isOn, let object = binding.look(&garbage) { AuditNotice.note(object, self, nil, &garbage) }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
       let target: UDIContext

@@ -167,7 +167,7 @@ extension UDIAttachment {
     switch state {
     case .attached(let context): return context
     case .none:
-      if UDIReporter.unattachedUseMatters.load(ordering: .relaxed) { noteUnattachedUse(owner, verb, what, site) }
+      noteUnattachedUse(owner, verb, what, site)
       return AppContext
     case .gone:
       UDIReporter.current.report(

@@ -98,7 +98,9 @@ extension UDIAttachment {
     guard let context = context ?? contextForLink("require", isRequired: true, type, name, asker.site, asker.object)
     else { throw goneError(type, name, search, asker) }
     do {
-      if case .undecided = answer { return try unsafe context.findOrThrow(type, name, reach, search, asker, into: memory) }
+      if case .undecided = answer {
+        return try unsafe context.findOrThrow(type, name, reach, search, asker, into: memory)
+      }
       try unsafe context.finishOrThrow(answer, type, name, reach, search, asker, into: memory)
     } catch { throw explained(error, asker) }
   }

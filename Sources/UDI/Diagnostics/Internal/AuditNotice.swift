@@ -74,26 +74,24 @@ extension AuditNotice {
     garbage.add(object, of: entry)
   }
 
-  /// Sends a notice of an object that is about to be attached.
+  /// Sends a notice of the context that an object is attached to, and of the one that it is about to be attached to, if
+  /// any. A context does not know which objects are attached to it, so this is done when an object is attached elsewhere
+  /// or binds itself.
   @inline(never)
-  static func noteAttachment(
-    _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: UDICallSite?,
+  static func note(
+    _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, _ site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
-    notePresence(of: object, attachment, &garbage)
-    let node = context.withNode { $0 }
-    AuditNotice(kind: .attached, object: object, node: node, context: context, attachment: attachment, site: site)
-      .send(&garbage)
-  }
-
-  /// Sends a notice of the context that an object is attached to. A context does not know which objects are attached to
-  /// it, so this is done when such an object is attached elsewhere or binds itself.
-  @inline(never)
-  static func notePresence(of object: AnyObject, _ attachment: UDIAttachment, _ garbage: inout Garbage) {
-    guard let context = attachment.context else { return }
-    let node = context.withNode { $0 }
-    AuditNotice(kind: .present, object: object, node: node, context: context, attachment: attachment).send(&garbage)
-    garbage.add(context)
+    func send(_ kind: Kind, _ context: UDIContext, _ site: UDICallSite?) {
+      let node = context.withNode { $0 }
+      AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
+        .send(&garbage)
+    }
+    if let present = attachment.context {
+      send(.present, present, nil)
+      garbage.add(present)
+    }
+    if let new { send(.attached, new, site) }
   }
 
   /// Sends a notice of a context that has been made or moved.

@@ -43,7 +43,7 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(.bind(binding.site), &garbage) }
       }
     }
   }

@@ -21,13 +21,13 @@ extension Node {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
-        let state = Slot.State(best: Unretained(entry), depth: 0, isSingle: true)
+        let state = Slot.State(found: Unretained(entry), depth: 0, isSingle: true)
         shared.slots.insert(Slot(key: key, children: .none, state: state))
         return (before: .absent, after: state)
       }
       let before = slot.element.state
       guard let entry else { return (before, after: followChildren(slot)) }
-      slot.element.state = Slot.State(best: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
+      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched { notifyWatchers(of: key) }
@@ -48,9 +48,9 @@ extension Node {
     }
     let below: Slot.State
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
-    assert(!below.isAbsent, "a child is listed for a key for which it has no slot")
+    assert(below != .absent, "a child is listed for a key for which it has no slot")
     slot.element.state = Slot.State(
-      best: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
+      found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
     return slot.element.state
   }
 
@@ -69,7 +69,7 @@ extension Node {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
-        let state = Slot.State(best: below.best, depth: below.depth + 1, isSingle: below.isSingle)
+        let state = Slot.State(found: below.best, depth: below.depth + 1, isSingle: below.isSingle)
         // Makes room for several slots, because a context that leads to one key usually leads to more.
         shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
         return (before: .absent, after: state)
@@ -85,7 +85,7 @@ extension Node {
       }
       guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
       // The node's own entry remains the answer, whatever is below.
-      slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
+      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(ofChangeBelowTo: key) }

@@ -35,25 +35,13 @@ struct Slot: CompactTableElement {
 
     static var absent: State { State(found: nil, depth: 0, isSingle: false) }
 
-    init(best: Unretained<Entry>, depth: UInt32, isSingle: Bool) {
-      self.init(found: best, depth: depth, isSingle: isSingle)
-    }
-
-    private init(found: Unretained<Entry>?, depth: UInt32, isSingle: Bool) {
-      self.found = found
-      self.depth = depth
-      self.isSingle = isSingle
-    }
-
-    var isAbsent: Bool { found == nil }
-
     /// `found`, if there is a slot. Use this only under a lock that guards the slot, so that the entry exists as long as
     /// the lock is held.
     @inline(__always)
     var best: Unretained<Entry> { unsafe found.unsafelyUnwrapped }
 
     /// The rank of a child whose slot has this state and whose sequence number is given; nil if the child has no slot.
-    func rank(_ sequence: UInt64) -> Rank? { isAbsent ? nil : Rank(depth: depth, sequence: sequence) }
+    func rank(_ sequence: UInt64) -> Rank? { found == nil ? nil : Rank(depth: depth, sequence: sequence) }
   }
 
   static func hash(_ key: UInt64) -> UInt { scrambledID(key) }

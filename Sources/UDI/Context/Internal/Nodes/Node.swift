@@ -76,7 +76,7 @@ package struct Node: Hashable, @unchecked Sendable {
     /// The sequence number of the next child.
     var nextChildSequence: UInt64 = 0
     /// The children by their tags; empty while there are few.
-    var childrenByTag = CompactTable<TaggedNode>()
+    var childrenByTag = CompactTable<Node>()
     /// A strong reference to the node's own context, set while the node has a parent. It keeps the context alive on the
     /// parent's behalf.
     var heldContext: UDIContext?
@@ -109,7 +109,8 @@ package struct Node: Hashable, @unchecked Sendable {
   /// Allocates a node. The caller has to call `free` in the end.
   init(tag: String, search: UDISearch) {
     let size = Self.tagOffset + MemoryLayout<String>.size
-    unsafe memory = .fromOpaque(allocateMemory(byteCount: size, alignment: MemoryLayout<TreeLocked>.alignment))
+    let alignment = MemoryLayout<TreeLocked>.alignment
+    unsafe memory = .fromOpaque(UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment))
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())
@@ -122,7 +123,7 @@ package struct Node: Hashable, @unchecked Sendable {
     unsafe sharedMemory.deinitialize(count: 1)
     unsafe treeLockedMemory.deinitialize(count: 1)
     unsafe tagMemory.deinitialize(count: 1)
-    unsafe freeMemory(base)
+    unsafe base.deallocate()
   }
 
   /// The address of the memory, which identifies the node.
@@ -176,21 +177,14 @@ extension Node {
   }
 
   @inline(__always)
-  private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }
-
-  @inline(__always)
-  private var sharedMemory: UnsafeMutablePointer<Shared> {
-    unsafe (base + Self.sharedOffset).assumingMemoryBound(to: Shared.self)
+  private func part<Part: ~Copyable>(at offset: Int) -> UnsafeMutablePointer<Part> {
+    unsafe (base + offset).assumingMemoryBound(to: Part.self)
   }
 
-  @inline(__always)
-  private var treeLockedMemory: UnsafeMutablePointer<TreeLocked> {
-    unsafe (base + Self.treeLockedOffset).assumingMemoryBound(to: TreeLocked.self)
-  }
-
-  private var tagMemory: UnsafeMutablePointer<String> {
-    unsafe (base + Self.tagOffset).assumingMemoryBound(to: String.self)
-  }
+  private var lockMemory: UnsafeMutablePointer<Lock> { unsafe part(at: 0) }
+  private var sharedMemory: UnsafeMutablePointer<Shared> { unsafe part(at: Self.sharedOffset) }
+  private var treeLockedMemory: UnsafeMutablePointer<TreeLocked> { unsafe part(at: Self.treeLockedOffset) }
+  private var tagMemory: UnsafeMutablePointer<String> { unsafe part(at: Self.tagOffset) }
 }
 
 // MARK: - What follows from the parts. Used under the tree lock

@@ -31,14 +31,14 @@ extension Provider {
       return nil
     }
     let identity = TypeToken.of(type(of: object)).identity
-    if identity.read({ $0.membership }) == .plain {
+    if identity.read({ $0.isPlain.load(ordering: .relaxed) }) {
       notePlainClass(of: object)
       return nil
     }
     // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
     // program's conformances once. The cast of an `Any` below would search them three times.
     guard object is any UDIObject else {
-      identity.read { $0.membership = .plain }
+      identity.read { $0.isPlain.store(true, ordering: .relaxed) }
       notePlainClass(of: object)
       return nil
     }
