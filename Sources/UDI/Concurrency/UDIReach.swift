@@ -23,12 +23,12 @@ public struct UDIReach: Equatable, Sendable {
 
   /// The type is `Sendable`.
   @inlinable
-  static var anywhere: UDIReach {
+  package static var anywhere: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b101) }
   }
   /// The compiler does not know that the type is `Sendable`.
   @inlinable
-  static var mainActor: UDIReach {
+  package static var mainActor: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b010) }
   }
 }

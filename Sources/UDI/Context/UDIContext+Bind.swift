@@ -115,7 +115,7 @@ extension UDIContext {
     let isMulti = request.isMulti
     change { node, garbage in
       // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
-      if BindingAudit.isOn { node.remember(self) }
+      if AuditNotice.isOn { node.remember(self) }
       if let binding = binding.take() { node.bind(binding, moving: !isMulti, &garbage) }
     }
   }

@@ -39,7 +39,7 @@ extension UDIAttachment {
 
   /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
-    if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
+    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
@@ -56,11 +56,10 @@ extension UDIAttachment {
   /// it, wherever these are moved. Called under the tree lock.
   func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
-    Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
     // These references were loaded from weak ones, so they might have become the last references to their contexts.
-    for owner in alive { garbage.add(owner) }
+    for owner in alive { garbage.add(owner, .anywhere) }
     storeAgain(&garbage)
   }
 
@@ -72,8 +71,7 @@ extension UDIAttachment {
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
-      Schedule.reached(.loadedToLook)
-      garbage.add(owner)
+      garbage.add(owner, .anywhere)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
     let search = context?.withNode { $0.shared.search }

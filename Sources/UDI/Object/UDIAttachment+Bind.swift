@@ -11,10 +11,7 @@ extension UDIAttachment {
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
-      if isOwn, BindingAudit.isOn, let object = binding.object {
-        BindingAudit.notePresence(of: object, self, &garbage)
-        garbage.add(object, of: binding)
-      }
+      if isOwn, AuditNotice.isOn, let object = binding.look(&garbage) { AuditNotice.note(object, self, nil, &garbage) }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
       let target: UDIContext
@@ -28,7 +25,7 @@ extension UDIAttachment {
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       if isOwn, UDIRecording.isOn { (binding as? DetailedBinding)?.attachSite = unsafe attachSite }
       target.withNode { node in
-        if BindingAudit.isOn { node.remember(target) }
+        if AuditNotice.isOn { node.remember(target) }
         node.bind(binding, moving: !isMulti, &garbage)
       }
       garbage.add(target)

@@ -82,9 +82,7 @@ public final class UDIAttachment: Sendable {
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
-        guard let other = binding.object else { return binding.withdraw(&garbage) }
-        Schedule.reached(.loadedToLook)
-        garbage.add(other, of: binding)
+        if binding.look(&garbage) == nil { binding.withdraw(&garbage) }
       }
     }
   }
@@ -169,7 +167,7 @@ extension UDIAttachment {
     switch state {
     case .attached(let context): return context
     case .none:
-      if UDIReporter.unattachedUseMatters.load(ordering: .relaxed) { noteUnattachedUse(owner, verb, what, site) }
+      noteUnattachedUse(owner, verb, what, site)
       return AppContext
     case .gone:
       UDIReporter.current.report(

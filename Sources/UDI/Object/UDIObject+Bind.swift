@@ -22,11 +22,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .anywhere
-    ) {
-      add($0, in: nil)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .anywhere)
   }
 
   /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
@@ -50,11 +46,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .anywhere
-    ) {
-      add($0, in: contexts)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .anywhere)
   }
 
   /// Withdraws the bindings that this object has made under the given type and name, in all contexts.
@@ -82,11 +74,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .mainActor
-    ) {
-      add($0, in: nil)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .mainActor)
   }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -96,17 +84,22 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor
-    ) {
-      add($0, in: contexts)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .mainActor)
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIObject {
+  private func bind<Dependency>(
+    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?, _ reach: UDIReach
+  ) {
+    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) {
+      add($0, in: contexts)
+    }
+  }
+
   func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)

@@ -70,7 +70,7 @@ extension UDIContext {
       value, type, name, .ifAny(metadata, replaces), .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
   }
 
-  private func provide<Dependency>(
+  func provide<Dependency>(
     _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
     _ reach: UDIReach, _ closer: Closer?, _ site: UDICallSite
   ) -> UDIRegistration<Dependency> {

@@ -205,10 +205,13 @@ public struct UDIMade: Sendable {
   }
 
   var instance: Instance { reference.instance }
+  package var object: AnyObject { instance.object }
 
   /// Identifies the instance. The instance itself is not passed out, because only `reference` can be released on any
   /// thread.
-  var objectID: ObjectIdentifier { withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) } }
+  package var objectID: ObjectIdentifier {
+    withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) }
+  }
 
   /// Holds the instance. A storage may release this object on any thread; an instance that is not `Sendable` is then
   /// released on the main actor.

@@ -94,7 +94,7 @@ extension UDIContext {
     // If this lookup fails, the consumer repeats it and reports the error.
     if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
     let consumer = Consumer(self, type, name, reach, search)
-    let timer = limit.flatMap { consumer.expire(after: $0, clock) }
+    let timer = limit.map { consumer.expire(after: $0, clock) }
     defer { timer?.cancel() }
     while let next = await consumer.next() { if let found = next { return found } }
     try Task.checkCancellation()

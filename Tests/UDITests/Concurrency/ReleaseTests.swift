@@ -1,6 +1,7 @@
 #if DEBUG
   import Testing
   import UDI
+  import UDITesting
 
   /// Under a lock, the library loads weak references only to check what is alive. Such a reference can suddenly be the
   /// last one, if another thread drops all others. The library must not release it before it has given the lock back,

@@ -34,7 +34,6 @@ struct ContextSighting {
     self.providers = providers.sorted { $0.serial < $1.serial }.map { Sighting($0, &garbage) }
     removed = UDIRecording.allRecords(in: node).map { record in
       guard let object = record.object else { return (record, false) }
-      Schedule.reached(.loadedToLook)
       garbage.add(object, record.reach)
       return (record, true)
     }

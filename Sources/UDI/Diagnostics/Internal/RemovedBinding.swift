@@ -62,7 +62,6 @@ extension UDIRecording {
   @inline(never)
   static func noteRemoval(of binding: Binding, _ removal: Removal, _ garbage: inout Garbage) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
-    Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
     switch removal {
     case .wanted: break
@@ -81,7 +80,6 @@ extension UDIRecording {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
       let kept = known.filter { number in
         guard let record = unsafe records[number], let object = record.object else { return false }
-        Schedule.reached(.loadedToLook)
         garbage.add(object, record.reach)
         return Unretained(object).address != new.form.address
       }
@@ -90,7 +88,6 @@ extension UDIRecording {
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either: the new instance may have the old one's address, and could not be distinguished from it.
     guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
-    Schedule.reached(.loadedToLook)
     garbage.add(object, of: replaced)
     add(replaced, object, .replaced, new.site, &garbage)
   }

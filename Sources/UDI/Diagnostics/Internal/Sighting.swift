@@ -80,7 +80,6 @@ struct Sighting {
   /// Returns an object after making the garbage keep it alive.
   private static func held(_ object: AnyObject?, _ reach: UDIReach, _ garbage: inout Garbage) -> AnyObject? {
     guard let object else { return nil }
-    Schedule.reached(.loadedToLook)
     garbage.add(object, reach)
     return object
   }

@@ -26,7 +26,6 @@ final class InstalledModule: @unchecked Sendable {
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard isInstance else { return false }
     guard let instance else { return true }
-    Schedule.reached(.loadedToLook)
     garbage.add(instance, reach)
     return false
   }

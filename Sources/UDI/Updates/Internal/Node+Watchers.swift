@@ -4,10 +4,7 @@ extension Node {
   /// might climb to; changes below these nodes are passed up to them.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding {
-      watcher.end()
-      return Tree.notify(watcher)
-    }
+    if treeLocked.state.isEnding { return Tree.notify(watcher, of: .end) }
     unsafe Watcher.count += 1
     watcher.isEntered = true
     // While a factory waits, its lookups go up only (see `direction(of:)`), but later ones might go down, too.
@@ -62,7 +59,7 @@ extension Node {
   /// released or is being closed.
   @inline(never)
   func endWatching() {
-    for watcher in watchers.all { watcher.end() }
+    for watcher in watchers.all { Tree.notify(watcher, of: .end) }
     for watcher in watchers.all + climbers.all {
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
@@ -128,7 +125,7 @@ extension Watcher {
   extension UDIContext {
     /// Whether all consumers have seen every change and are waiting for the next one.
     package var consumersAreWaiting: Bool {
-      ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
+      ownWatchers.allSatisfy(\.news.isAwaited)
     }
 
     /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.

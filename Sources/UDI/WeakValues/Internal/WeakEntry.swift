@@ -10,16 +10,12 @@ class WeakEntry: @unchecked Sendable {
   weak let object: AnyObject?
   let form: StoredForm
 
-  /// - Parameter form: The form of an object that is alive during the call.
+  /// - Parameters:
+  ///   - form: The form of an object. If the entry holds the object weakly, it must be alive during the call.
+  ///   - isWeak: Whether the entry holds the object weakly. Otherwise it holds none.
   @usableFromInline
-  init(_ form: StoredForm) {
-    object = form.borrowed.read { $0 }
-    self.form = form
-  }
-
-  /// Makes an entry that refers to no object.
-  init(without form: StoredForm) {
-    object = nil
+  init(_ form: StoredForm, isWeak: Bool = true) {
+    object = isWeak ? form.borrowed.read { $0 } : nil
     self.form = form
   }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The arguments of a call of `bind` or `multiBind`. The struct is not generic, so that the code that uses it is
 /// compiled once for all types.
 ///
@@ -50,19 +52,6 @@ struct BindRequest: ~Copyable {
     static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0, replaces: true) } }
   }
 
-  init(
-    _ form: StoredForm, _ token: TypeToken, _ name: UDIName?, _ metadata: Metadata?, _ site: UDICallSite,
-    _ isMulti: Bool, _ reach: UDIReach
-  ) {
-    self.form = form
-    self.token = token
-    self.name = name
-    self.metadata = metadata
-    self.site = site
-    self.isMulti = isMulti
-    self.reach = reach
-  }
-
   /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
@@ -75,7 +64,9 @@ struct BindRequest: ~Copyable {
     guard let form = StoredForm.of(dependency, as: type, token) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    body(BindRequest(form, token, name, metadata, site, isMulti, reach))
+    body(
+      BindRequest(
+        form: form, token: token, name: name, site: site, metadata: metadata, isMulti: isMulti, reach: reach))
     withExtendedLifetime(dependency) {}
   }
 
@@ -101,14 +92,11 @@ struct BindRequest: ~Copyable {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in
       let identity = TypeToken.of(Swift.type(of: object)).identity
-      let membership = identity.read { $0.membership }
-      if membership == .plain { return }
-      let member = object as? any UDIObject
-      if membership == .unknown {
-        identity.read { $0.membership = member == nil ? .plain : .object }
+      if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return }
+      guard let member = object as? any UDIObject else {
+        return identity.read { $0.isPlain.store(true, ordering: .relaxed) }
       }
-      guard let member, MainActorCheck.isOnMainActor else { return }
-      member._attachedContext.remember(owner: form.address)
+      if MainActorCheck.isOnMainActor { member._attachedContext.remember(owner: form.address) }
     }
   }
 }

@@ -20,22 +20,10 @@ class Binding: Entry, @unchecked Sendable {
   /// The next older binding of the same instance.
   final var nextOfInstance: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .wanted, &garbage) }
-    takeOut(&garbage)
-  }
+  override func withdraw(_ garbage: inout Garbage) { withdraw(.wanted, &garbage) }
 
-  /// Withdraws the binding because its instance has been bound in another context.
-  @inline(never)
-  final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .bind(other.site), &garbage) }
-    takeOut(&garbage)
-  }
-
-  /// Withdraws the binding because the context that it ends with has ended.
-  @inline(never)
-  final func withdrawAtEndOfContext(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, .endOfContext, &garbage) }
+  final func withdraw(_ removal: UDIRecording.Removal, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, removal, &garbage) }
     takeOut(&garbage)
   }
 
@@ -44,8 +32,8 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = request.isMulti && binder != .context
     super.init(
-      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
-      request.site)
+      .binding, request.form, isWeak: true, key: .of(token.identity.object, request.name), isExact: token.isExact,
+      request.reach, request.site)
   }
 }
 
@@ -116,6 +104,6 @@ extension Node {
   func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
     var all: [DetailedBinding] = []
     treeLocked.extras?.bindingsElsewhere.forEach { all.append($0.object) }
-    for binding in all { binding.withdrawAtEndOfContext(&garbage) }
+    for binding in all { binding.withdraw(.endOfContext, &garbage) }
   }
 }

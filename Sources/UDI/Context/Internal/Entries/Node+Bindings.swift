@@ -10,18 +10,13 @@ extension Node {
     let binding = consume new
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     let reference = Unretained(binding)
-    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     // The dictionary takes over the reference to the binding, so that the reference count need not change.
-    let replaced = treeLocked.bindings.update(
-      consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
-    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
+    let replaced = treeLocked.bindings.update(consume binding, forKey: reference.read { Unretained($0.key) })
+    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, &garbage) }
     if treeLocked.bindings.looksForDeadEntries {
       // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
       // are released, and lookups withdraw the dead bindings that they find.
-      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, of: entry.binding)
-      }
+      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { garbage.add($0, $1.binding.reach) }
       for pair in dead { pair.entry.binding.withdraw(&garbage) }
     }
   }
@@ -31,18 +26,16 @@ extension Node {
   /// the key.
   @inline(__always)
   private func show(
-    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
+    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, _ garbage: inout Garbage
   ) {
     binding.node = self
-    BindingAudit.note(binding.object, binding, self, &garbage)
+    AuditNotice.note(binding.object, binding, self, &garbage)
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
-    Tree.notifying(.of(binding)) {
-      setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
-    }
+    Tree.notifying(.of(binding)) { setEntry(binding, forKey: binding.keyID) }
     if let replaced {
       replaced.node = nil
       Unretained(replaced).delist()
@@ -50,7 +43,7 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(.bind(binding.site), &garbage) }
       }
     }
   }
@@ -93,7 +86,7 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.treeLocked.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
+    if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
     Unretained(self).delist()
     Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }

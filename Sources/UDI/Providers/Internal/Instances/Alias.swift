@@ -42,7 +42,6 @@ final class Alias: Provider, @unchecked Sendable {
     forgetFailure()
     Tree.change { garbage in
       guard node != nil, !hasMade, let kept = target.shown, let present = kept.instance else { return }
-      Schedule.reached(.loadedToLook)
       garbage.add(present.object, of: kept)
       if present.object === instance.object { show(InstanceEntry(cast, self, isWeak: kept.owned == nil)) }
     }

@@ -69,7 +69,6 @@ final class InstanceCache: @unchecked Sendable {
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
-    Schedule.reached(.loadedToLook)
     garbage.add(instance.object, of: kept)
     return true
   }

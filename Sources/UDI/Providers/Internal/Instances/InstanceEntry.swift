@@ -12,15 +12,9 @@ class InstanceEntry: Entry, @unchecked Sendable {
   init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool) {
     self.provider = Unretained(provider)
     unsafe uncheckedOwned = isWeak ? nil : instance.object
-    if isWeak {
-      super.init(
-        .observed, instance.form, key: HeldKey(copying: provider.heldKey), isExact: provider.makesExactType,
-        provider.reach, provider.site)
-    } else {
-      super.init(
-        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(copying: provider.heldKey),
-        isExact: provider.makesExactType, provider.reach, provider.site)
-    }
+    super.init(
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
+      isExact: provider.makesExactType, provider.reach, provider.site)
   }
 
   deinit {

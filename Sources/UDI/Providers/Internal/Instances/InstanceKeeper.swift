@@ -61,7 +61,7 @@ extension InstanceKeeper {
       }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
-      if BindingAudit.isOn { node.remember(owner ?? context) }
+      if AuditNotice.isOn { node.remember(owner ?? context) }
       if case .thread(let thread) = waiter {
         let new = Creation(self, for: owner, on: thread)
         creation = new
@@ -99,7 +99,7 @@ extension InstanceKeeper {
         provider.noteUnclosed(instance, number)
       }
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if !instance.isBox, isIndependent { BindingAudit.note(instance.object, provider, node, &garbage) }
+      if !instance.isBox, isIndependent { AuditNotice.note(instance.object, provider, node, &garbage) }
       if custom == nil, !(isWeak && instance.isBox) {
         keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
       } else {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
   /// If an instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
@@ -16,11 +18,11 @@ extension Provider {
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     let identity = TypeToken.of(type(of: object)).identity
-    if identity.read({ $0.membership }) == .plain { return nil }
+    if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return nil }
     // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
     // program's conformances once. The cast of an `Any` below would search them three times.
     guard object is any UDIObject else {
-      identity.read { $0.membership = .plain }
+      identity.read { $0.isPlain.store(true, ordering: .relaxed) }
       return nil
     }
     // The cast of an `Any` also checks whether the conformance may be used on this thread: a conformance that is

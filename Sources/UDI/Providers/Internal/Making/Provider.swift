@@ -92,7 +92,7 @@ class Provider: Entry, @unchecked Sendable {
     hasCompletion = completes
     options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
     super.init(
-      .provider, without: .none, key: .of(token.identity, name), isExact: token.isExact, reach, site)
+      .provider, .none, isWeak: false, key: .of(token.identity.object, name), isExact: token.isExact, reach, site)
   }
 
   override final var metadata: (any Sendable)? { options?.metadata?.value }
