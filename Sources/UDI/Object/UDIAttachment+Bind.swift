@@ -4,7 +4,7 @@ import Synchronization
 extension UDIAttachment {
   /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
   /// the context that the object is attached to has gone since the caller checked.
-  func bind(_ request: borrowing BindRequest, in context: UDIContext?) {
+  func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
@@ -56,13 +56,6 @@ extension UDIAttachment {
     guard binding.node != nil, case .attached(let own) = state else { return }
     own.withNode { node in binding.end(with: node) }
     garbage.add(own)
-  }
-
-  /// Withdraws the bindings that the object has made under the given key, in all contexts.
-  func unbind(_ key: KeyIdentity) -> Bool {
-    Tree.change { garbage in
-      withdraw(where: { $0.key === key }, &garbage)
-    }
   }
 
   /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.

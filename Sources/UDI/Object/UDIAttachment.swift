@@ -116,8 +116,9 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The context that the object is attached to and holds strongly; nil if there is none.
-  var heldContext: UDIContext? { lock.withLock { unsafe attached } }
+  /// The context that the object is attached to and holds strongly; nil if there is none. Do not read this while holding
+  /// a lock.
+  package var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.
   var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }

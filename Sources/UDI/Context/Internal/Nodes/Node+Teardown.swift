@@ -67,9 +67,8 @@ extension Node {
   ) -> [UDIContext] {
     swap(&content.bindings, &treeLocked.bindings)
     content.bindings.forEachEntry { entry in
-      let binding = Unretained(entry.binding)
-      binding.read { $0.node = nil }
-      binding.delist()
+      entry.binding.node = nil
+      entry.binding.delist()
     }
     swap(&content.providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
