@@ -11,7 +11,9 @@ extension UDIAttachment {
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
-      if isOwn, AuditNotice.isOn, let object = binding.look(&garbage) { AuditNotice.note(object, self, nil, &garbage) }
+      if isOwn, AuditNotice.isOn, let object = binding.liveObject(&garbage) {
+        AuditNotice.note(object, self, nil, &garbage)
+      }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
       let target: UDIContext
@@ -75,11 +77,4 @@ extension UDIAttachment {
     unsafe helpers.forEach { if condition($0.object) { made.append($0.object) } }
     return made
   }
-
-  /// Records a binding by which this object has bound another instance. Called under the tree lock.
-  func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
-
-  /// Forgets a binding by which this object has bound another instance, because the binding leaves the tree. Called
-  /// under the tree lock.
-  func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

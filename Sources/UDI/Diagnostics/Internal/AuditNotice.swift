@@ -115,7 +115,7 @@ extension Node {
   /// Calls `body` with a notice of each live object that is bound here.
   package func forEachBound(_ garbage: inout Garbage, _ body: (AuditNotice) -> Void) {
     treeLocked.bindings.forEachEntry { entry in
-      guard let object = entry.binding.look(&garbage) else { return }
+      guard let object = entry.binding.liveObject(&garbage) else { return }
       body(AuditNotice(.present, object, self, nil, entry.binding))
     }
   }

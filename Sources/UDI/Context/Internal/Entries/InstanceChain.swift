@@ -40,7 +40,9 @@ extension Binding {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
-    if binder == .other, let detailed = self as? DetailedBinding { detailed.maker?.read { $0.didBind(detailed) } }
+    if binder == .other, let detailed = self as? DetailedBinding {
+      detailed.maker?.read { unsafe $0.helpers.insert(Unretained(detailed)) }
+    }
     return hasOthers
   }
 }
@@ -60,7 +62,7 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     (previousOfInstance, nextOfInstance) = (nil, nil)
     if binder == .other || isMulti, let detailed = self as? DetailedBinding {
-      detailed.maker?.read { $0.didUnbind(detailed) }
+      _ = detailed.maker?.read { unsafe $0.helpers.remove(Unretained(detailed)) }
       detailed.end(with: nil)
     }
   }
