@@ -164,7 +164,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   ///
   /// - Parameter initialCapacity: The number of elements for which an empty table allocates memory: 1, or a power of
   ///   two that is at least 4.
-  mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
+  mutating func insert(_ element: consuming Element, initialCapacity: Int = 4) {
     let (count, capacity) = (count, capacity)
     if capacity <= Self.denseLimit {
       if count == capacity { resize(to: capacity == 0 ? initialCapacity : Self.capacity(after: capacity)) }

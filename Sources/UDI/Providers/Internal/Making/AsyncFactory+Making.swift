@@ -61,7 +61,7 @@ extension AsyncFactory {
             }
             let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: path)
             return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
-              .made(try await make(for: owner, arguments, call, for: creation))
+              .made(try await make(for: owner, arguments, call, for: (keeper, creation)))
             }
           } catch {
             keeper.end(creation, .failed(error), wakes: false)
@@ -81,10 +81,10 @@ extension AsyncFactory {
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
-  ///   - creation: The creation that ends with it; nil if only the caller gets the instance.
+  ///   - place: What keeps the instance, and the creation that ends with it; nil if only the caller gets the instance.
   private func make(
     for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall,
-    for creation: AsyncCreation?
+    for place: (keeper: InstanceKeeper, creation: AsyncCreation)?
   ) async throws -> Instance {
     defer { call.end() }
     return try await AsyncCall.$current.withValue(call) {
@@ -98,12 +98,12 @@ extension AsyncFactory {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
         throw passOn(error)
       }
-      let isOwned = creation?.keeper?.isIndependent == true && sharing != .weak
-      if isOwned { creation?.number() }
+      let isOwned = place?.keeper.isIndependent == true && sharing != .weak
+      if isOwned { place?.creation.number() }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
-      let isWanted = creation?.beginKeeping() ?? true
-      if let creation { creation.keeper?.end(creation, isWanted ? .made(instance) : .undecided, wakes: false) }
+      let isWanted = place?.creation.beginKeeping() ?? true
+      if let place { place.keeper.end(place.creation, isWanted ? .made(instance) : .undecided, wakes: false) }
       await completion?(context, instance, arguments)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance

@@ -14,8 +14,11 @@ class Creation: Activity, @unchecked Sendable {
     case undecided
   }
 
-  /// What will keep the instance; nil if others wait for something else.
-  final let keeper: InstanceKeeper?
+  /// The provider that makes or stores an instance; nil if others wait for something else. The reference is unowned: it
+  /// is used only before the creation ends, and until then the call that makes the instance holds the provider.
+  final let provider: Unretained<Provider>?
+  /// The cache that will keep the instance; nil if the provider itself does.
+  final let cache: InstanceCache?
   /// The context that the instance is made for; nil if it is the one that asks.
   final let owner: UDIContext?
   /// The thread that makes the instance; nil if a task does. The reference is unowned: it is used only before the
@@ -46,15 +49,13 @@ class Creation: Activity, @unchecked Sendable {
   ///   - owner: The context that the instance is made for; nil if it is the one that asks.
   ///   - thread: The calling thread, if it makes the instance.
   init(_ keeper: InstanceKeeper?, for owner: UDIContext?, on thread: Unretained<Resolution>?) {
-    self.keeper = keeper
+    provider = keeper.map { Unretained($0.provider) }
+    cache = keeper?.cache
     self.owner = owner
     self.thread = thread
-    if let provider = keeper?.provider {
-      reach = provider.reach
-      happensOnce = provider.sharing == .strong && !provider.comesFromLook && !provider.hasEverFailed
-    } else {
-      (reach, happensOnce) = (.anywhere, false)
-    }
+    (reach, happensOnce) =
+      provider?.read { ($0.reach, $0.sharing == .strong && !$0.comesFromLook && !$0.hasEverFailed) }
+      ?? (.anywhere, false)
     super.init()
     thread?.read { $0.creations.append(self) }
   }
@@ -64,7 +65,7 @@ class Creation: Activity, @unchecked Sendable {
     releaseOnMainActor(outcome.take() as Any)
   }
 
-  override final var key: KeyIdentity? { keeper?.provider.key }
+  override final var key: KeyIdentity? { provider?.read { $0.key } }
 
   /// Gives the new instance its number in the order in which instances are closed: before any other code gets it, so
   /// that whatever is made with its help gets a later number, and is closed earlier. Do not call this under a lock.

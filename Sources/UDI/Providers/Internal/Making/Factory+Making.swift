@@ -106,7 +106,7 @@ extension Factory {
 
   /// Ends a creation of this thread.
   func end(_ creation: Creation, _ outcome: Creation.Outcome, _ thread: Unretained<Resolution>) {
-    creation.keeper?.end(creation, outcome)
+    InstanceKeeper(provider: self, cache: creation.cache).end(creation, outcome)
     thread.read { $0.circumstances = creation.circumstances }
   }
 }

@@ -322,7 +322,7 @@ extension Resolution {
 
   /// The keys of the running factories, beginning with the factory that a creation runs.
   func path(from creation: Creation) -> [KeyIdentity] {
-    guard let provider = creation.keeper.map({ Unretained($0.provider) }) else { return path(from: 0) }
+    guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
   }
