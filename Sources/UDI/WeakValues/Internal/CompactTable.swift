@@ -166,20 +166,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   ///   two that is at least 4.
   mutating func insert(_ element: consuming Element, initialCapacity: Int = 4) {
     let (count, capacity) = (count, capacity)
-    if capacity <= Self.denseLimit {
-      if count == capacity { resize(to: capacity == 0 ? initialCapacity : Self.capacity(after: capacity)) }
-    } else if count * 4 >= capacity * 3 {
-      resize(to: capacity * 2)
-    }
+    let isFull = capacity <= Self.denseLimit ? count == capacity : count * 4 >= capacity * 3
+    // Very many tables have a single element. A table that gets a second one usually gets more.
+    if isFull { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     place(element)
-  }
-
-  /// The number of elements for which a full dense table makes room.
-  private static func capacity(after capacity: Int) -> Int {
-    // Very many tables have a single element. A table that gets a second one usually gets more, and so does a table
-    // that gets its ninth. If the capacity then became 16 instead of 32, the benchmarks "register 16 in a new context,
-    // each" and "bind 16 fresh keys in a new context, each" would take 6 and 5 % more instructions.
-    capacity < 4 ? 4 : capacity < denseLimit ? denseLimit : 4 * denseLimit
   }
 
   /// Removes the element with this key and returns it.
