@@ -75,8 +75,8 @@ extension AuditNotice {
   }
 
   /// Sends a notice of the context that an object is attached to, and of the one that it is about to be attached to, if
-  /// any. A context does not know which objects are attached to it, so this is done when an object is attached elsewhere
-  /// or binds itself.
+  /// any. A context does not know which objects are attached to it, so this is done when an object is attached
+  /// elsewhere or binds itself.
   @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, _ site: UDICallSite?,

@@ -177,8 +177,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// The number of elements for which a full dense table makes room.
   private static func capacity(after capacity: Int) -> Int {
     // Very many tables have a single element. A table that gets a second one usually gets more, and so does a table
-    // that gets its ninth. If the capacity then became 16 instead of 32, the benchmarks "register 16 in a new context,
-    // each" and "bind 16 fresh keys in a new context, each" would take 6 and 5 % more instructions.
+    // that gets its ninth.
     capacity < 4 ? 4 : capacity < denseLimit ? denseLimit : 4 * denseLimit
   }
 

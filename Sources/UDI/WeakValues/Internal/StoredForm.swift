@@ -100,8 +100,7 @@ extension StoredForm {
     return examine(dependency, as: type)
   }
 
-  /// Does the same as `of(_:as:)`, for a caller that already has the type's token. A second search for the token would
-  /// make the benchmark "make a scope, bind 3, link 5, end it" take 1 % longer.
+  /// Does the same as `of(_:as:)`, for a caller that already has the type's token.
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type, _ token: TypeToken) -> StoredForm? {
     guard token.holdsReferences else { return examine(dependency, as: type) }

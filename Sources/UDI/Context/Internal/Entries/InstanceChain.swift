@@ -46,9 +46,7 @@ extension Binding {
 }
 
 extension Unretained<Binding> {
-  // `delist` is not a method of `Binding`, because a caller would retain the binding during the call. When a context
-  // ends, each of its bindings would be retained: the benchmark "make a scope, bind 3, link 5, end it" would run 2 %
-  // more instructions, six of them atomic.
+  // `delist` is not a method of `Binding`, because a caller would retain the binding during the call.
 
   /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
   /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree

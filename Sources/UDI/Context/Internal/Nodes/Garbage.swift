@@ -1,7 +1,6 @@
 /// The objects that a change has dropped. They must not be released while the lock is held.
 package struct Garbage {
-  // Most changes drop at most one object, which needs no array. Without this property, the benchmark "bind a fresh key
-  // at depth 4" would take 7 % longer.
+  // Most changes drop at most one object, which needs no array.
   private var first: AnyObject?
   private var rest: [AnyObject]?
   /// Objects that have to be released on the main actor.
@@ -29,12 +28,10 @@ package struct Garbage {
   /// Does the same as `add(_:_:)` for the object of an entry.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
-  // This method is always inlined, so that the compiler can see that most changes drop nothing. Otherwise the benchmark
-  // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
+  // This method is always inlined, so that the compiler can see that most changes drop nothing.
   @inline(__always)
   package mutating func release() {
-    // Checking for nil is quicker than releasing it. Otherwise the benchmarks "register 16 in a new context, each" and
-    // "bind 16 fresh keys in a new context, each" would take 1 and 2 % more instructions.
+    // Checking for nil is quicker than releasing it.
     if first == nil, rest == nil, mainActorObjects == nil { return }
     first = nil
     rest = nil
