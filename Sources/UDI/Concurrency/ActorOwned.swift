@@ -37,6 +37,11 @@ final class ActorOwned<Value>: @unchecked Sendable {
   private func empty(on actor: isolated any Actor) { unsafe content = nil }
 }
 
+extension ActorOwned: CustomReflectable {
+  /// Empty, because any code can make a mirror, on any thread.
+  @usableFromInline var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
+}
+
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.
 ///
 /// The caller must hold no other reference to the value, because that reference might be the last one and be released

@@ -31,11 +31,8 @@ struct Unretained<Object: AnyObject>: Hashable {
     try unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
-  /// Retains the object. Every call must be balanced by one of `release`.
+  /// Retains the object for ever.
   func retain() { unsafe _ = reference.retain() }
-
-  /// Releases the object, to balance a call of `retain`.
-  func release() { unsafe reference.release() }
 
   /// The object's address, which distinguishes it from other objects.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }

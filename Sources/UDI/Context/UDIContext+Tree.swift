@@ -36,8 +36,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // The initialiser does not notify the leak audits. The notice below does so when the child has its place in the
-    // tree.
+    // The initialiser does not notify the leak audits. They are notified when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in

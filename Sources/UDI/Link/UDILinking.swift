@@ -40,7 +40,7 @@ extension UDIContext: UDILinking {
   }
 
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { UDIOrigin(start: .context(self)) }
+  public var _origin: UDIOrigin { .context(self) }
 }
 
 extension UDIObject {
@@ -65,18 +65,15 @@ extension UDIObject {
   }
 
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { UDIOrigin(start: .object(_attachedContext, self)) }
+  public var _origin: UDIOrigin { .object(_attachedContext, self) }
 }
 
 /// Where a lookup begins, for lookups that are not hot. For the library only.
-public struct UDIOrigin {
-  @usableFromInline
-  enum Start {
-    case context(UDIContext)
-    case object(UDIAttachment, AnyObject)
-  }
-
-  @usableFromInline let start: Start
+public enum UDIOrigin {
+  /// A context.
+  case context(UDIContext)
+  /// An object, and its attachment.
+  case object(UDIAttachment, AnyObject)
 }
 
 // MARK: - The core of the verbs
@@ -129,7 +126,7 @@ extension UDIOrigin {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {
       let memory = UnsafeMutableRawPointer($0)
-      switch start {
+      switch self {
       case .context(let context): _ = unsafe context.attempt(type, name, reach, search, into: memory)
       case .object(let attachment, _): _ = unsafe attachment.attempt(type, name, reach, search, into: memory)
       }
@@ -182,7 +179,7 @@ extension UDIOrigin {
   func context(
     _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite
   ) -> UDIContext? {
-    switch start {
+    switch self {
     case .context(let context): context
     case .object(let attachment, let owner):
       attachment.contextForLink(verb, isRequired: isRequired, type, name, site, owner)
@@ -193,7 +190,7 @@ extension UDIOrigin {
   func context(
     requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: UDICallSite
   ) throws -> UDIContext {
-    switch start {
+    switch self {
     case .context(let context): return context
     case .object(let attachment, let owner):
       if let context = attachment.contextForLink(verb, isRequired: true, type, name, site, owner) { return context }
@@ -203,7 +200,7 @@ extension UDIOrigin {
 
   @inlinable
   func asker(_ site: UDICallSite) -> Asker? {
-    switch start {
+    switch self {
     case .context: nil
     case .object(_, let owner): Asker(owner, site)
     }
@@ -211,7 +208,7 @@ extension UDIOrigin {
 
   @usableFromInline
   func seen(_ error: any Error, _ site: UDICallSite) -> any Error {
-    switch start {
+    switch self {
     case .context: error
     case .object(let attachment, let owner): attachment.explained(error, Asker(owner, site))
     }

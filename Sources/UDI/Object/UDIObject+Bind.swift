@@ -61,7 +61,8 @@ extension UDIObject {
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    _attachedContext.unbind(.of(.of(type), name))
+    let key = KeyIdentity.of(.of(type), name)
+    return Tree.change { garbage in _attachedContext.withdraw(where: { $0.key === key }, &garbage) }
   }
 }
 
@@ -100,7 +101,7 @@ extension UDIObject {
     }
   }
 
-  func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
+  func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)
     if contexts == nil || attachment.state.isGone {

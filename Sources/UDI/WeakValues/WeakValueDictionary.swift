@@ -110,13 +110,6 @@ extension WeakValueDictionary {
     return storage.table.find(key)?.element.entry
   }
 
-  /// Releases all entries. Unlike the storage's `deinit`, which the compiler does not specialise, this code is compiled
-  /// for the actual types.
-  mutating func releaseEntries() {
-    if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
-    storage = nil
-  }
-
   /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) {
     storage?.table.forEach { body($0.entry) }

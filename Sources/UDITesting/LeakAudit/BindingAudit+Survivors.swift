@@ -119,7 +119,7 @@ extension BindingAudit.Subject {
   fileprivate var context: UDIContext? { objectType == UDIContext.self ? object as? UDIContext : nil }
   /// The context that the object is attached to, if the object holds it strongly. Do not read this while holding a
   /// lock.
-  fileprivate var heldContext: UDIContext? { attachment?.attachedContext }
+  fileprivate var heldContext: UDIContext? { attachment?.heldContext }
 }
 
 extension UDIContext {

@@ -134,7 +134,7 @@ final class ReferenceGraph {
       if let context = object as? UDIContext {
         return edges(of: context)
       } else if let attachment = object as? UDIAttachment {
-        return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
+        return attachment.heldContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
       } else if facts.isValueBox {
         // The box's only property means nothing to users, but the properties of the value do.
         unsafe scan.scanFields(pointer, TypeLayout(type))

@@ -75,8 +75,8 @@ extension AuditNotice {
   }
 
   /// Sends a notice of the context that an object is attached to, and of the one that it is about to be attached to, if
-  /// any. A context does not know which objects are attached to it, so this is done when an object is attached
-  /// elsewhere or binds itself.
+  /// any. A context does not know which objects are attached to it, so this is done when an object binds itself or is
+  /// attached elsewhere.
   @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, _ site: UDICallSite?,
@@ -115,7 +115,7 @@ extension Node {
   /// Calls `body` with a notice of each live object that is bound here.
   package func forEachBound(_ garbage: inout Garbage, _ body: (AuditNotice) -> Void) {
     treeLocked.bindings.forEachEntry { entry in
-      guard let object = entry.binding.look(&garbage) else { return }
+      guard let object = entry.binding.liveObject(&garbage) else { return }
       body(AuditNotice(.present, object, self, nil, entry.binding))
     }
   }
@@ -134,10 +134,4 @@ extension Node {
       for storage in provider.storages { pass(.storage, storage) }
     }
   }
-}
-
-extension UDIAttachment {
-  /// The context that the object is attached to, if the object holds it strongly. Do not read this while holding a
-  /// lock.
-  package var attachedContext: UDIContext? { heldContext }
 }

@@ -119,23 +119,3 @@ extension Watcher {
     if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }
-
-#if DEBUG
-  /// For tests: the state of the consumers whose lookups begin in this context.
-  extension UDIContext {
-    /// Whether all consumers have seen every change and are waiting for the next one.
-    package var consumersAreWaiting: Bool {
-      ownWatchers.allSatisfy(\.news.isAwaited)
-    }
-
-    /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
-    package var nodeCountsOfWatchers: [Int] {
-      let watchers = ownWatchers
-      return Tree.change { _ in watchers.map(\.nodes.count) }
-    }
-
-    private var ownWatchers: [Watcher] {
-      change { node, _ in node.watchers.all }
-    }
-  }
-#endif

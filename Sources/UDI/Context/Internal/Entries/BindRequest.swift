@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
 @usableFromInline
-struct BindRequest: ~Copyable {
+struct BindRequest {
   let form: StoredForm
   let token: TypeToken
   let name: UDIName?
@@ -55,12 +55,12 @@ struct BindRequest: ~Copyable {
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (borrowing BindRequest) -> Void
+    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
     let token = TypeToken.of(type)
-    guard let form = StoredForm.of(dependency, as: type, token) else {
+    guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
     body(

@@ -27,7 +27,7 @@ class Binding: Entry, @unchecked Sendable {
     takeOut(&garbage)
   }
 
-  init(_ request: borrowing BindRequest, binder: Binder) {
+  init(_ request: BindRequest, binder: Binder) {
     let token = request.token
     self.binder = binder
     isMulti = request.isMulti && binder != .context
@@ -57,7 +57,7 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// that context. Nil if the object is attached to the context that the binding is in, or to none.
   fileprivate var endsWith: Node?
 
-  init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
+  init(_ request: BindRequest, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
     objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
     details = request.metadata
@@ -70,7 +70,7 @@ extension Binding {
   ///
   /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if the bound object itself or a
   ///   context makes it.
-  static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
+  static func make(_ request: BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
     let isPlain = maker == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
     return isPlain && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)

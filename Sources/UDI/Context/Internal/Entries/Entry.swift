@@ -56,7 +56,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var reach: UDIReach { registered.reach }
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
-  final func look(_ garbage: inout Garbage) -> AnyObject? {
+  final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
     guard let object else { return nil }
     garbage.add(object, reach)
     return object

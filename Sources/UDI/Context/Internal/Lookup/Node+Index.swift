@@ -3,21 +3,11 @@ extension Node {
   /// Sets the entry with which this node itself answers lookups of the given key, and updates the slots of this node
   /// and the nodes above.
   ///
-  /// - Parameters:
-  ///   - entry: The entry, or nil if the node no longer has one.
+  /// - Parameter entry: The entry, or nil if the node no longer has one.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  @inline(__always)
-  func setEntry(_ entry: Entry?, forKey key: UInt64) {
-    // There are two branches, so that no reference is counted if there is no override.
-    if hasOverrides, let substitute = override(key) {
-      put(substitute, forKey: key)
-    } else {
-      put(entry, forKey: key)
-    }
-  }
-
   @inline(never)
-  private func put(_ entry: Entry?, forKey key: UInt64) {
+  func setEntry(_ entry: Entry?, forKey key: UInt64) {
+    let entry = hasOverrides ? override(key) ?? entry : entry
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }

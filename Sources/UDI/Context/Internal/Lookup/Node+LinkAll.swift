@@ -74,7 +74,7 @@ extension Node {
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
         // The slot's entry is not used, because it might be a test's override.
-        if let binding = node.ownBinding(entry.key), binding.look(&garbage) != nil { entries.append(binding) }
+        if let binding = node.ownBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }
@@ -142,7 +142,8 @@ extension Node {
           }
           found.sortByRegistration(from: first)
           if children.isEmpty { continue }
-          children.sortBySequence()
+          // Slots list children by distance.
+          children.sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
           if keys.count > 1 { children.removeRepetitions() }
           for child in children { next.append(.visit(child)) }
           children.removeAll(keepingCapacity: true)
@@ -165,11 +166,6 @@ extension ContiguousArray<Unretained<Entry>> {
 }
 
 extension ContiguousArray<Node> {
-  /// Sorts children of one node by the order in which they were added. (Slots list them by distance.)
-  fileprivate mutating func sortBySequence() {
-    sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
-  }
-
   /// Where several equal elements follow one another, keeps only one of them.
   fileprivate mutating func removeRepetitions() {
     var last: Node?

@@ -106,7 +106,7 @@ extension Entry {
     case .observed, .owned, .boxed:
       return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: form.reach):
-      if look(&garbage) == nil { return .undecided }
+      if liveObject(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing
     default: return unsafe answer(form, into: memory)
     }

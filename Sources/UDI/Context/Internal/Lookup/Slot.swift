@@ -35,8 +35,8 @@ struct Slot: CompactTableElement {
 
     static var absent: State { State(found: nil, depth: 0, isSingle: false) }
 
-    /// `found`, if there is a slot. Use this only under a lock that guards the slot, so that the entry exists as long
-    /// as the lock is held.
+    /// `found`, if there is a slot. Use this only under a lock that guards the slot, so that the entry exists for as
+    /// long as the lock is held.
     @inline(__always)
     var best: Unretained<Entry> { unsafe found.unsafelyUnwrapped }
 

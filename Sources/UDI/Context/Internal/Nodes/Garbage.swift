@@ -1,20 +1,12 @@
 /// The objects that a change has dropped. They must not be released while the lock is held.
 package struct Garbage {
-  // Most changes drop at most one object, which needs no array.
-  private var first: AnyObject?
-  private var rest: [AnyObject]?
+  private var objects: [AnyObject] = []
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
   package init() {}
 
-  package mutating func add(_ object: consuming AnyObject) {
-    if first == nil {
-      first = object
-    } else {
-      rest == nil ? rest = [object] : rest?.append(object)
-    }
-  }
+  package mutating func add(_ object: consuming AnyObject) { objects.append(object) }
 
   /// Adds an object that was loaded from a weak reference only to look at it. If this reference has become the last
   /// one, the garbage releases the object: on the main actor if that is the object's reach.
@@ -31,10 +23,8 @@ package struct Garbage {
   // This method is always inlined, so that the compiler can see that most changes drop nothing.
   @inline(__always)
   package mutating func release() {
-    // Checking for nil is quicker than releasing it.
-    if first == nil, rest == nil, mainActorObjects == nil { return }
-    first = nil
-    rest = nil
+    if objects.isEmpty, mainActorObjects == nil { return }
+    objects = []
     if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }

@@ -18,7 +18,7 @@ extension Node {
       isOutermost = unsafe Tree.teardowns[thread] == nil
       unsafe Tree.teardowns[thread, default: []] += children
     }
-    content.release()
+    _ = consume content
     while isOutermost, let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
@@ -41,7 +41,7 @@ extension Node {
       children = empty(into: &content, goingOnAt: above, isReachable: true, &garbage)
       return true
     }
-    content.release()
+    _ = consume content
     withExtendedLifetime(children) {}
     return hasEnded
   }
@@ -50,8 +50,6 @@ extension Node {
   private struct Content: ~Copyable {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     var providers = CompactTable<ProviderEntry>()
-
-    consuming func release() { bindings.releaseEntries() }
   }
 
   /// Removes everything that the context contains, moves its bindings and providers to `content`, and lets lookups that
@@ -67,9 +65,8 @@ extension Node {
   ) -> [UDIContext] {
     swap(&content.bindings, &treeLocked.bindings)
     content.bindings.forEachEntry { entry in
-      let binding = Unretained(entry.binding)
-      binding.read { $0.node = nil }
-      binding.delist()
+      entry.binding.node = nil
+      entry.binding.delist()
     }
     swap(&content.providers, &treeLocked.providers)
     if let extras = treeLocked.extras {

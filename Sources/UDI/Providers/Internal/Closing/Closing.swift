@@ -112,7 +112,7 @@ final class Closing: Activity, @unchecked Sendable {
     let call = AsyncCall(ofCloserOf: step.provider, in: self)
     do {
       defer { call.end() }
-      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance) }
+      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
       failures.append(UDICloseError.Failure(step.provider, path, error))
@@ -156,8 +156,8 @@ extension Closing {
     /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
     func drop() {
       context.change { node, garbage in
-        if let index = closer.unclosed.lastIndex(where: { $0 === unclosed }) {
-          garbage.add(closer.unclosed.remove(at: index))
+        if let index = closer.unclosed.lastIndex(where: { $0.instance === unclosed.instance }) {
+          garbage.add(closer.unclosed.remove(at: index).instance)
         }
         if let cache {
           InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
@@ -184,7 +184,7 @@ extension Closing {
         steps.append((position, step))
       }
     }
-    steps.sort { ($0.position, $0.step.unclosed.sequence) < ($1.position, $1.step.unclosed.sequence) }
+    steps.sort { ($0.position, $0.step.unclosed.number) < ($1.position, $1.step.unclosed.number) }
     return steps.map(\.step)
   }
 }
@@ -196,7 +196,7 @@ extension Provider {
     let caches = hasCaches ? Array(self.caches.all) : []
     let keepers = Dictionary(
       caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
-    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
+    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.value.object)]) }
   }
 }
 

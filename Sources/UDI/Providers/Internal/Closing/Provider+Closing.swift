@@ -21,7 +21,7 @@ extension Provider {
   ///
   /// - Parameter number: The instance's number in the order in which instances are closed.
   final func noteUnclosed(_ instance: Instance, _ number: UInt64) {
-    closer?.unclosed.append(Unclosed(instance, reach, sequence: number))
+    closer?.unclosed.append((OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil), number))
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
@@ -29,8 +29,9 @@ extension Provider {
   /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
-    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.object === instance.object }) {
-      garbage.add(closer.unclosed.remove(at: index))
+    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.value.object === instance.object })
+    {
+      garbage.add(closer.unclosed.remove(at: index).instance)
       garbage.add(unclosedReport(count: 1))
     }
     leaveIfEnding(&garbage)
@@ -42,7 +43,7 @@ extension Provider {
   final func dropUnclosed(_ closer: Closer, isReset: Bool, _ garbage: inout Garbage) {
     guard !closer.isClosing, !(isReset && closer.isOfProvided), !closer.unclosed.isEmpty else { return }
     garbage.add(unclosedReport(count: closer.unclosed.count))
-    for unclosed in closer.unclosed { garbage.add(unclosed) }
+    for unclosed in closer.unclosed { garbage.add(unclosed.instance) }
     closer.unclosed = []
   }
 

@@ -20,7 +20,7 @@ final class Resolution {
   /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
-  @exclusivity(unchecked) private var frames = FrameStack()
+  @exclusivity(unchecked) private var frames: ContiguousArray<Frame> = []
 
   /// Whether the thread is the process's first one.
   let isOfFirstThread = isFirstThread
@@ -38,14 +38,6 @@ final class Resolution {
 
   /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
   @exclusivity(unchecked) private var obtaining: ObtainingAttempt?
-
-  /// What an attempt of `obtain` was given, and what it has missed.
-  struct ObtainingAttempt {
-    fileprivate var given: GivenParameters?
-    /// What the attempt shares with others.
-    fileprivate let graphs: LastingGraphs?
-    fileprivate var missed = Missed()
-  }
 
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
@@ -165,11 +157,11 @@ extension Resolution {
   func push(
     _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
-    if unsafe frames.isDeep || frames.contains(provider) {
+    let reference = Unretained(provider)
+    if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
       try rejectCycle(provider, context, arguments, isKept: isKept, isFresh: isFresh)
     }
-    unsafe frames.append(
-      Frame(provider: Unretained(provider), context: Unretained(context), arguments: arguments))
+    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
   }
 
   @inline(never)
@@ -206,9 +198,12 @@ extension Resolution {
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
+  /// Whether so many factories run inside one another that the depth of the stack has to be checked.
+  private var isDeep: Bool { unsafe frames.count >= 12 }
+
   /// Whether too many factories run inside one another, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
-    guard unsafe frames.isDeep else { return false }
+    guard isDeep else { return false }
     return unsafe frames.count >= Self.frameLimit || isStackLow()
   }
 
@@ -227,7 +222,7 @@ extension Resolution {
   /// completions, and releases what the graph shared.
   @inline(__always)
   func pop() {
-    unsafe frames.count -= 1
+    unsafe frames.removeLast()
     if unsafe frames.count == 0, unsafe hasRemains { endOutermost() }
   }
 
@@ -275,7 +270,7 @@ extension Resolution {
         completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
-      unsafe frames.count = 0
+      unsafe frames.removeAll(keepingCapacity: true)
       next += 1
     }
     unsafe runningCompletion = nil
@@ -335,26 +330,17 @@ extension Resolution {
 // MARK: - For `obtain`
 
 extension Resolution {
-  /// Begins an attempt of `obtain`.
-  ///
-  /// - Parameters:
-  ///   - given: The first parameters of the initialiser that the attempt runs, if they have been made already.
-  ///   - lasting: What the attempt shares with others under the lifetime `.graph`, if it does.
-  /// - Returns: The previous state, which the caller passes to `endObtaining`.
-  func beginObtaining(given: GivenParameters?, _ lasting: LastingGraphs?) -> ObtainingAttempt? {
+  /// Runs an attempt of `obtain`.
+  func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
     let outer = unsafe obtaining
-    unsafe obtaining = ObtainingAttempt(given: given, graphs: lasting)
-    unsafe lasting?.exchange(with: &graphs)
-    return outer
-  }
-
-  /// Ends an attempt of `obtain`, and returns what it has missed.
-  func endObtaining(_ outer: ObtainingAttempt?) -> Missed {
-    let ended = unsafe obtaining
-    unsafe obtaining = outer
-    unsafe ended?.graphs?.exchange(with: &graphs)
-    ended?.graphs?.noteAttempt()
-    return ended?.missed ?? Missed()
+    unsafe obtaining = attempt
+    unsafe attempt.graphs?.exchange(with: &graphs)
+    defer {
+      unsafe obtaining = outer
+      unsafe attempt.graphs?.exchange(with: &graphs)
+      attempt.graphs?.noteAttempt()
+    }
+    return try body()
   }
 
   /// Whether `obtain` is looking something up on this thread.
@@ -364,11 +350,11 @@ extension Resolution {
   /// fulfils the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unmade.isKept { unsafe obtaining?.missed.kept = unmade } else { unsafe obtaining?.missed.unkept = unmade }
+    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
   /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
-  func noteMadeForArguments() { unsafe obtaining?.missed.hasFoundEarlier = true }
+  func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
 
   /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
   func takeGivenParameters() -> [OwnedInstance] {
@@ -381,7 +367,7 @@ extension Resolution {
   /// failed.
   func noteParameters(_ parameters: [OwnedInstance]) {
     guard let runningProvider else { return }
-    unsafe obtaining?.missed.parameters[frames.count] = GivenParameters(
+    unsafe obtaining?.parameters[frames.count] = GivenParameters(
       provider: runningProvider, parameters: parameters)
   }
 
