@@ -6,8 +6,7 @@
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`. For
 /// the library only.
 public struct UDIReach: Equatable, Sendable {
-  // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
-  // would take longer.
+  // The type is not an enum, because a lookup uses the mask directly.
 
   /// The bits that a `LookupForm` takes from a `TypeToken`.
   @usableFromInline let mask: UInt

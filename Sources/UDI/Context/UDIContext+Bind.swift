@@ -98,8 +98,7 @@ extension UDIContext {
 
 extension UDIContext {
   /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
-  /// compiler knows whether there is metadata. If it were compiled here, the benchmark "make a scope, bind 3, link 5,
-  /// end it" would take 9 % longer.
+  /// compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,

@@ -3,8 +3,8 @@
 /// The verbs that look something up are declared here, once for both. Only the library conforms to this protocol; its
 /// requirements are not for you.
 public protocol UDILinking {
-  // The first two are called by each lookup. They have loose parameters, because a value that holds the context would
-  // count a reference, which costs 177 instructions.
+  // The first two are called by each lookup. They have loose parameters: a value that holds the context would count a
+  // reference, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
 
   /// Looks up a dependency. For the library only.
   func _find(
@@ -112,8 +112,7 @@ extension UDILinking {
     try unsafe withUnsafeMutablePointer(to: &found) {
       try unsafe _findOrThrow(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
     }
-    // If nothing was found, the call above has thrown, so there is a value. A check here would make clients take 3 %
-    // longer to compile.
+    // If nothing was found, the call above has thrown, so there is a value.
     return unsafe found.unsafelyUnwrapped
   }
 }

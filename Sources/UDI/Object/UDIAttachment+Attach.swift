@@ -90,8 +90,7 @@ extension UDIAttachment {
   /// The attachments of objects that are owned by a context and strongly hold a different one. Such an object was
   /// attached, by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An
   /// attachment that is released removes itself from this table. Guarded by the tree lock.
-  // Accesses are not checked for overlaps, because attaching an object always reads this table, and would take 8 % more
-  // instructions with the check.
+  // The tree lock excludes overlapping accesses, so they are not checked.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a

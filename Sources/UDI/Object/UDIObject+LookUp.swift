@@ -49,9 +49,8 @@ extension UDIAttachment {
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
   /// holds it, and cannot release it while the lock is held.
   ///
-  /// Not retaining it saves 150 of 505 instructions in the benchmark "object.linkInLine". Retaining would be slow,
-  /// because there are weak references to a context that has providers, and an object with weak references is slow to
-  /// retain.
+  /// Not retaining it saves 150 of 505 instructions of a hit ("object" in `Benchmarks/instructions`). There are weak
+  /// references to a context that has providers, and an object with weak references is slow to retain.
   ///
   /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `undecided` if the object
   ///   holds no context.

@@ -207,6 +207,7 @@ public struct UDIMade: Sendable {
 
   var instance: Instance { owned.value }
 
-  /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any thread.
+  /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any
+  /// thread.
   package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
 }

@@ -37,7 +37,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// The entries. Copies of the dictionary share them until one of the copies changes.
   private final class Storage {
     // Accesses are not checked for overlaps: the table is reached only through a dictionary, and exclusive access to
-    // the dictionary is ensured already. With the check, the benchmarks that bind would take 11 % longer.
+    // the dictionary is ensured already. With the check, binding ("bind …" in `Benchmarks/compare`) takes 11 % longer.
     @exclusivity(unchecked) private var uncheckedTable: CompactTable<Pair>
 
     init(_ table: consuming CompactTable<Pair>) { unsafe uncheckedTable = table }

@@ -67,7 +67,7 @@
 /// binding is withdrawn by whichever comes first: a lookup that finds it, or the attachment.
 package enum Tree {
   // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
-  // the checks, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
+  // the checks, a scope takes 12 % longer ("make a scope, bind 3, link 5, end it" in `Benchmarks/compare`).
 
   static let lock = Lock()
 
@@ -100,8 +100,7 @@ package enum Tree {
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function. With
-    // such a function, making an instance that is kept would take 5 % more instructions.
+    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
     lock.lock()
     do {
@@ -156,8 +155,7 @@ package enum Tree {
   static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
     let outer = unsafe changeKind
     // The kind usually stays the same. In that case it is not written, because a write would move the memory from one
-    // core's cache to another's. If the kind were always written, the benchmark "two threads, scopes of one context"
-    // would take 5 % longer.
+    // core's cache to another's.
     if outer == kind { return body() }
     unsafe changeKind = kind
     body()

@@ -86,8 +86,7 @@ extension Node {
       element.provider.node = nil
       element.provider.shown?.node = nil
       // If nothing else holds the provider, its instance is released together with the provider. Putting both into the
-      // garbage would make most contexts allocate memory for it, and the benchmark "the same by a scope: register 3,
-      // make 3, link 2, end it" would take longer.
+      // garbage would make most contexts allocate memory for it.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       element.provider.leave(&garbage)
       for alias in element.provider.takeAliases() { garbage.add(alias) }

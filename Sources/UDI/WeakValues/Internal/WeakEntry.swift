@@ -20,9 +20,9 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
-  // Clients compile this method themselves, because they know the type, but the method that it calls does all the work.
-  // Compiled in the library, where the type is not known, this method would have to look up the metadata of the type's
-  // optional, and the benchmark "@Linked(keeps: .weakly), after the first read" would take twice as long.
+  // Clients compile this method themselves, but the method that it calls does all the work. The library does not know
+  // the type, so it would have to look up the metadata of the type's optional, and a read of a property that is linked
+  // weakly ("@Linked(keeps: .weakly), after the first read" in `Benchmarks/compare`) would take twice as long.
   @inlinable
   @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {

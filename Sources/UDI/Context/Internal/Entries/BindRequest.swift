@@ -38,8 +38,7 @@ struct BindRequest {
     /// The same as `of`, for an optional about which the compiler knows nothing.
     ///
     /// The parameter is `consuming`, as it is in the verbs that call this method. Otherwise clients would have to
-    /// destroy each nil that they pass, and here even checking for nil would make a copy. The benchmark "register 16 in
-    /// a new context, each" would take 4 % more instructions.
+    /// destroy each nil that they pass, and here even checking for nil would make a copy.
     static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool) -> Metadata? {
       switch consume value {
       case .none: replaces ? nil : Metadata(nil, replaces: false)

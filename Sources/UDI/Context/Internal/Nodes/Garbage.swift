@@ -20,8 +20,7 @@ package struct Garbage {
   /// Does the same as `add(_:_:)` for the object of an entry.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
-  // This method is always inlined, so that the compiler can see that most changes drop nothing. Otherwise the benchmark
-  // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
+  // This method is always inlined, so that the compiler can see that most changes drop nothing.
   @inline(__always)
   package mutating func release() {
     if objects.isEmpty, mainActorObjects == nil { return }

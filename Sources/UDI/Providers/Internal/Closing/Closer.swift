@@ -77,6 +77,6 @@ extension Closer {
   }
 }
 
-/// An instance that its context has to close, and its number. Such instances are numbered in the order in which they were
-/// made, in all contexts together.
+/// An instance that its context has to close, and its number. Such instances are numbered in the order in which they
+/// were made, in all contexts together.
 typealias Unclosed = (instance: OwnedInstance, number: UInt64)

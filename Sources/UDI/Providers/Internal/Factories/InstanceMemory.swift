@@ -28,9 +28,8 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // A shortcut: the instance is written directly, as a lookup writes a bound instance. Without the shortcut, the
-    // benchmark ".context with one argument, already made" would take longer, because the general path below looks up
-    // the metadata of the type's optional.
+    // A shortcut: the instance is written directly, as a lookup writes a bound instance. The general path below looks
+    // up the metadata of the type's optional, which is slow.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true

@@ -59,8 +59,7 @@ struct Isolation: Sendable {
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: UDIReach, in caller: (any Actor)?, _ site: UDICallSite
   ) -> Isolation {
     guard reach == .anywhere else { return onMainActor(factory, completion, site) }
-    // Most factories belong to no actor. Checking this here saves the benchmark "register 16 in a new context, each" a
-    // call.
+    // Most factories belong to no actor.
     if factory == nil, completion == nil, caller == nil { return .anywhere }
     return of(factory, completion, in: caller, site)
   }
@@ -100,11 +99,10 @@ struct Isolation: Sendable {
 
   /// Whether the closures may be called here.
   var isHere: Bool {
-    // The main actor comes first, and the actor is not read for it: counting the reference would take longer.
+    // The main actor comes first, because its closures are known without a reference to the actor.
     if isMainActor {
-      // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Without
-      // this, making an instance on the main actor would take a seventh more instructions ("made" in
-      // `Benchmarks/instructions`).
+      // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Asking it
+      // would make an instance take a seventh more instructions ("made" in `Benchmarks/instructions`).
       return PerThread.presentResolution?.read { $0.isOfFirstThread } == true || MainActorCheck.isOnMainActor
     }
     guard let actor else { return true }

@@ -117,8 +117,8 @@ final class Factory: Provider, @unchecked Sendable {
     func make<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let layout = MemoryLayout<Dependency>.self
       // This memory is enough, because an optional takes at most one byte more than the type it wraps. Memory of the
-      // optional's type would need the metadata of the optional; looking that up would make the benchmark "the same by
-      // a scope: register 3, make 3, link 2, end it" take a tenth longer.
+      // optional's type would need the optional's metadata. Looking that up would make a session take a tenth longer
+      // ("the same by a scope: …" in `Benchmarks/compare`).
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
         let function = unsafe special?.owned?.value.function ?? function.unsafelyUnwrapped

@@ -10,7 +10,7 @@ class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
   // The small properties come first, directly after the last property of `Entry`, where they fill space that would
-  // otherwise be padding: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
+  // otherwise be padding.
 
   /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
   /// (`TypeToken.isExact`).
@@ -29,8 +29,8 @@ class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
   @exclusivity(unchecked) private final var uncheckedCreation: Creation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
-  /// Whether the factory may run only on one actor. The answer is stored, because otherwise each link would have to
-  /// access the actor, and the benchmark ".unique, above a direct call" would take longer.
+  /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
+  /// access the actor.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.

@@ -242,8 +242,7 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Usually the graph is empty. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2,
-    // end it" would take 2 % longer.
+    // Usually the graph is empty.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
     if unsafe obtaining?.graphs != nil { return unsafe graphs.continue() }
     var ended = Graphs()
