@@ -63,7 +63,7 @@ extension UDIContext {
         }
         return false
       }
-      new.creation = Creation(nil, for: nil, on: thread)
+      new.creation = Creation.begin(nil, on: thread)
       extras.modules.append(new)
       node.beginInstalling(thread.object)
       return true

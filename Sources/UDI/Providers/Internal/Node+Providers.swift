@@ -22,7 +22,11 @@ extension Node {
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       Tree.notifying(.of(provider)) {
-        setEntry(provider.hasMade ? provider.current : provider, forKey: provider.keyID)
+        if provider.hasMade {
+          setEntry(provider.current, forKey: provider.keyID)
+        } else {
+          setEntry(provider, forKey: provider.keyID)
+        }
       }
     }
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {

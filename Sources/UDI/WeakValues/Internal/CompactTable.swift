@@ -41,7 +41,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   deinit {
     if let base = unsafe base {
       unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
-      unsafe base.deallocate()
+      unsafe freeMemory(base)
     }
   }
 
@@ -167,7 +167,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   mutating func insert(_ element: consuming Element, initialCapacity: Int = 4) {
     let (count, capacity) = (count, capacity)
     let isFull = capacity <= Self.denseLimit ? count == capacity : count * 4 >= capacity * 3
-    // Very many tables have a single element. A table that gets a second one usually gets more.
     if isFull { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     place(element)
   }
@@ -248,7 +247,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let capacity = minimum
     let hashed = capacity > Self.denseLimit
     let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
+    let memory = unsafe allocateMemory(byteCount: bytes)
     unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: (count: 0, capacity: UInt32(capacity)))
     unsafe (memory + Self.elementsOffset(capacity)).bindMemory(to: Element.self, capacity: capacity)
     if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
@@ -259,7 +258,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Frees the memory of a table whose elements have been moved out.
   private mutating func discardMemory() {
-    if let base = unsafe base { unsafe base.deallocate() }
+    if let base = unsafe base { unsafe freeMemory(base) }
     unsafe base = nil
   }
 

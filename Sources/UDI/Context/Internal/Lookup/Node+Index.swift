@@ -5,9 +5,13 @@ extension Node {
   ///
   /// - Parameter entry: The entry, or nil if the node no longer has one.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  @inline(never)
   func setEntry(_ entry: Entry?, forKey key: UInt64) {
-    let entry = hasOverrides ? override(key) ?? entry : entry
+    // There are two calls, so that no reference is counted if there is no override.
+    if hasOverrides, let substitute = override(key) { put(substitute, forKey: key) } else { put(entry, forKey: key) }
+  }
+
+  @inline(never)
+  private func put(_ entry: Entry?, forKey key: UInt64) {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }

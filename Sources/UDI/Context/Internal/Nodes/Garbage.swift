@@ -1,12 +1,16 @@
 /// The objects that a change has dropped. They must not be released while the lock is held.
 package struct Garbage {
-  private var objects: [AnyObject] = []
+  // Most changes drop at most one object, which needs no array.
+  private var first: AnyObject?
+  private var rest: [AnyObject] = []
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
   package init() {}
 
-  package mutating func add(_ object: consuming AnyObject) { objects.append(object) }
+  package mutating func add(_ object: consuming AnyObject) {
+    if first == nil { first = object } else { rest.append(object) }
+  }
 
   /// Adds an object that was loaded from a weak reference only to look at it. If this reference has become the last
   /// one, the garbage releases the object: on the main actor if that is the object's reach.
@@ -23,8 +27,9 @@ package struct Garbage {
   // This method is always inlined, so that the compiler can see that most changes drop nothing.
   @inline(__always)
   package mutating func release() {
-    if objects.isEmpty, mainActorObjects == nil { return }
-    objects = []
+    if first == nil, mainActorObjects == nil { return }
+    first = nil
+    rest = []
     if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }

@@ -109,8 +109,7 @@ package struct Node: Hashable, @unchecked Sendable {
   /// Allocates a node. The caller has to call `free` in the end.
   init(tag: String, search: UDISearch) {
     let size = Self.tagOffset + MemoryLayout<String>.size
-    let alignment = MemoryLayout<TreeLocked>.alignment
-    unsafe memory = .fromOpaque(UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment))
+    unsafe memory = .fromOpaque(allocateMemory(byteCount: size))
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())
@@ -123,7 +122,7 @@ package struct Node: Hashable, @unchecked Sendable {
     unsafe sharedMemory.deinitialize(count: 1)
     unsafe treeLockedMemory.deinitialize(count: 1)
     unsafe tagMemory.deinitialize(count: 1)
-    unsafe base.deallocate()
+    unsafe freeMemory(base)
   }
 
   /// The address of the memory, which identifies the node.

@@ -29,7 +29,7 @@ final class CustomStorage: @unchecked Sendable {
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   fileprivate func beginReset() -> Creation {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation(nil, for: nil, on: PerThread.resolution)
+    let reset = Creation.begin(nil, on: PerThread.resolution)
     resets.append(reset)
     return reset
   }
@@ -52,7 +52,7 @@ final class CustomStorage: @unchecked Sendable {
   ///
   /// - Returns: The generation to store with the instance.
   fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
-    storing = Creation(keeper, for: nil, on: PerThread.resolution)
+    storing = Creation.begin(keeper, on: PerThread.resolution)
     return generation.load(ordering: .relaxed)
   }
 

@@ -63,7 +63,7 @@ extension InstanceKeeper {
       // `Node.rememberWithoutParent`).
       if AuditNotice.isOn { node.remember(owner ?? context) }
       if case .thread(let thread) = waiter {
-        let new = Creation(self, for: owner, on: thread)
+        let new = Creation.begin(self, for: owner, on: thread)
         creation = new
         return .make(new, nil)
       }

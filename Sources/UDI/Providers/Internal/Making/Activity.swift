@@ -129,6 +129,9 @@ class Activity: @unchecked Sendable {
     queue.continuations = [:]
   }
 
+  /// Prepares to begin once more. Nothing has waited for the activity.
+  final func restart() { hasEnded = false }
+
   // MARK: - Circles
 
   /// Finds out whether something would wait for itself if it waited for this activity. Call this under the tree lock.

@@ -17,7 +17,10 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   private var isKeeping = false
 
   /// Begins a creation. Call this under the tree lock.
-  init(_ keeper: InstanceKeeper, for owner: UDIContext?) { super.init(keeper, for: owner, on: nil) }
+  init(_ keeper: InstanceKeeper, for owner: UDIContext?) {
+    super.init(on: nil)
+    begin(keeper, for: owner)
+  }
 
   /// Starts the task that makes the instance. Do not call this under a lock.
   ///

@@ -56,7 +56,6 @@ extension Factory {
           keeper.end(creation, .undecided)
           return .found(stored)
         }
-        creation.circumstances = thread.read { $0.beginKeptInstance(happensOnce: creation.happensOnce) }
         return .make(creation)
       }
     }
@@ -102,11 +101,5 @@ extension Factory {
     forgetFailure()
     guard hasCompletion else { return }
     thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) }
-  }
-
-  /// Ends a creation of this thread.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome, _ thread: Unretained<Resolution>) {
-    InstanceKeeper(provider: self, cache: creation.cache).end(creation, outcome)
-    thread.read { $0.circumstances = creation.circumstances }
   }
 }

@@ -73,10 +73,13 @@ final class Factory: Provider, @unchecked Sendable {
     _ creation: Creation?, for context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
     _ thread: Unretained<Resolution>
   ) throws -> Instance {
+    let circumstances = thread.read { $0.circumstances }
+    defer { thread.read { $0.circumstances = circumstances } }
+    if let creation { thread.read { $0.beginKeptInstance(happensOnce: creation.happensOnce) } }
     do {
       try enter(creation, context, arguments, isFresh: isFresh, thread)
     } catch {
-      if let creation { end(creation, .undecided, thread) }
+      if let creation { end(creation, .undecided) }
       throw error
     }
     defer { thread.read { $0.pop() } }
@@ -85,7 +88,7 @@ final class Factory: Provider, @unchecked Sendable {
       let instance = try run(context, arguments, thread)
       finish(instance, creation, context, arguments, thread)
       if let creation {
-        end(creation, .made(instance), thread)
+        end(creation, .made(instance))
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
@@ -101,9 +104,13 @@ final class Factory: Provider, @unchecked Sendable {
       // thread might run on it. If an asynchronous instance was lacking: that thread's lookup might be part of
       // `obtain`, which can wait for the instance.
       let mightSucceedElsewhere = error.isCycle || thread.read { $0.missesOnlyHere } != misses
-      end(creation, mightSucceedElsewhere ? .undecided : .failed(error), thread)
+      end(creation, mightSucceedElsewhere ? .undecided : .failed(error))
       throw error
     }
+  }
+
+  private func end(_ creation: Creation, _ outcome: Creation.Outcome) {
+    InstanceKeeper(provider: self, cache: creation.cache).end(creation, outcome)
   }
 
   /// Calls the function.

@@ -47,17 +47,17 @@ final class Resolution {
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
   func noteActorMiss() { unsafe actorMisses += 1 }
 
-  /// The creations that this thread has begun and not ended, the innermost last. Guarded by the tree lock.
-  @exclusivity(unchecked) private var uncheckedCreations: ContiguousArray<Creation> = []
-  var creations: ContiguousArray<Creation> {
-    _read { yield unsafe uncheckedCreations }
-    _modify { yield unsafe &uncheckedCreations }
+  /// The creation that this thread has begun last and not ended. Guarded by the tree lock.
+  @exclusivity(unchecked) private var uncheckedCreation: Creation?
+  var creation: Creation? {
+    get { unsafe uncheckedCreation }
+    set { unsafe uncheckedCreation = newValue }
   }
-
-  /// Removes a creation that has ended. Call this under the tree lock.
-  func remove(_ creation: Creation) {
-    // Only resets of users' storages end in another order than the reverse one.
-    if creations.last === creation { creations.removeLast() } else { creations.removeAll { $0 === creation } }
+  /// A creation that has ended without anything waiting for it, to be used again. Guarded by the tree lock.
+  @exclusivity(unchecked) private var uncheckedSpare: Creation?
+  var spareCreation: Creation? {
+    _read { yield unsafe uncheckedSpare }
+    _modify { yield unsafe &uncheckedSpare }
   }
 
   /// The instances that were made under the lifetime `.graph` since the outermost link began.
@@ -392,13 +392,10 @@ extension Resolution {
   ///
   /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
   ///   look.
-  /// - Returns: The previous state, which the caller restores afterwards.
-  func beginKeptInstance(happensOnce: Bool) -> Circumstances {
-    let outer = circumstances
+  func beginKeptInstance(happensOnce: Bool) {
     unsafe hasRemains = true
     unsafe graphs.begin()
     if happensOnce { isLooking = false }
-    return outer
   }
 
   /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
