@@ -93,7 +93,7 @@ extension UDIContext {
   /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
   /// parent instead. That scope is already closed, so that nothing can be registered or found in it. Lookups from there
   /// go on at this context.
-  func makeNumberedScope(tag: String, _ search: UDISearch? = nil, _ verb: String) -> UDIContext {
+  func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
     var numbered = tag
     while true {
       do { return try makeScope(tag: numbered, search: search) } catch {
