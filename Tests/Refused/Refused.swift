@@ -309,7 +309,7 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
 }
 
 // swift-format-ignore
-func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.Kind) {
+func switches(_ cause: UDIExplanation.Cause, _ finding: UDIEntry.Kind) {
   switch finding { case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break }  // refused: may have additional unknown values
   switch finding {
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break

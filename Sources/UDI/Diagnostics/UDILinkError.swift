@@ -4,23 +4,17 @@
 /// line for each context.
 public struct UDILinkError: Error, Sendable, Hashable {
   /// What was missing, where it was looked up, and the cause.
-  public let explanation: UDIExplanation
+  public internal(set) var explanation: UDIExplanation
 
   /// The steps from the asker to the missing dependency, which is the last step. Each step needs the next one.
   ///
   /// The steps between the first and the last are providers, whose factories asked for the next step and passed the
   /// error on.
-  public let chain: [Step]
+  public internal(set) var chain: [Step]
 
   /// The position of the dependency among the parameters of the initialiser that asked for it. It is stored here until
   /// the initialiser's provider adds its own step to the chain.
-  let parameter: Int?
-
-  init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
-    self.explanation = explanation
-    self.chain = chain
-    self.parameter = parameter
-  }
+  var parameter: Int?
 
   /// The reason why the dependency is missing.
   public var cause: UDIExplanation.Cause { explanation.cause }
@@ -46,10 +40,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
     public let name: String?
     /// The property through which the object asked. Known only in debug builds, and only for properties that are
     /// declared with ``Required``.
-    public let property: String?
+    public internal(set) var property: String?
     /// If this step is a provider that was registered with an initialiser, the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
-    public let parameter: Int?
+    public internal(set) var parameter: Int?
     /// The file, in the form of `#fileID`. For an object, this is the file of the call or declaration by which it asks.
     /// For a provider or the missing dependency, it is the file of the call that registered it. Nil if the dependency
     /// is not registered.

@@ -101,37 +101,26 @@ extension UDIContext {
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = KeyIdentity.of(.of(type), name)
-    var survey = change { node, garbage in
+    var survey = change { node, _ in
       var survey = Survey(key, from: node, search, limit: limit)
-      if failure == nil { survey.noteDependents(from: node, &garbage) }
+      if failure == nil, limit == .max { survey.noteDependents(from: node) }
       return survey
     }
     defer { survey.release() }
-    return survey.explanation(failure ?? survey.cause(type, reach, arguments))
+    var explanation = survey.explanation
+    explanation.cause = failure ?? survey.cause(type, reach, arguments)
+    return explanation
   }
 }
 
 extension UDIExplanation {
-  /// Makes an explanation that contains only the cause.
-  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
-    self = Survey(.of(.of(type), name), search).explanation(cause)
-  }
-
   /// If the cause is that nothing is registered, returns the explanation with a different cause: the object that asks
   /// is attached to no context. For any other cause, returns the explanation unchanged.
   ///
   /// - Parameter owner: The class of the object that asks.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
-    cause == .notRegistered ? with(.unattached("\(owner)")) : self
-  }
-
-  /// Returns the same explanation with a different cause.
-  func with(_ cause: Cause) -> UDIExplanation {
-    UDIExplanation(
-      typeName: typeName, name: name, fullPath: fullPath, search: search, cause: cause, contexts: contexts,
-      emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
-      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
-      isInFactory: isInFactory, makesWhatIsKept: makesWhatIsKept, dependents: dependents, dependentCount: dependentCount
-    )
+    var result = self
+    if cause == .notRegistered { result.cause = .unattached("\(owner)") }
+    return result
   }
 }

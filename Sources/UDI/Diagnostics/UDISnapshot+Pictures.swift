@@ -17,9 +17,9 @@ extension UDISnapshot: CustomStringConvertible {
       let mark =
         switch line.kind {
         case .context: line.level > deepestIndent ? "(\(line.level)) ▸" : "▸"
-        case .binding, .deadBinding: "  •"
-        case .provider: "  ◦"
-        case .override: "  ▪"
+        case .entry(.override): "  ▪"
+        case .entry(.kept), .entry(.provider): "  ◦"
+        case .entry: "  •"
         case .moreEntries, .moreContexts: "  …"
         }
       return "\(indent)\(mark) \(line.text)"
@@ -38,11 +38,11 @@ extension UDISnapshot: CustomStringConvertible {
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
     var count = 0
-    var shown: [Entry: String] = [:]
+    var shown: [Position: String] = [:]
     var shownContexts: Set<Int> = []
     for line in self.lines(depth: depth, width: width) {
       let text = "\"\(Self.escape(line.text))\""
-      if line.kind == .context {
+      if case .context = line.kind {
         shownContexts.insert(line.context)
         let parent = line.level == 0 ? "" : "c\(contexts[line.context].parent ?? 0) --> "
         lines.append("  \(parent)c\(line.context)[\(text)]")
@@ -51,15 +51,15 @@ extension UDISnapshot: CustomStringConvertible {
       count += 1
       let (edge, shape) =
         switch line.kind {
-        case .binding: ("-.-", "([\(text)])")
-        case .deadBinding: ("-.-", "([\(text)]):::dead")
-        case .provider: ("---", "[/\(text)/]")
-        case .override: ("---", "[[\(text)]]")
+        case .entry(.override): ("---", "[[\(text)]]")
+        case .entry(.kept), .entry(.provider): ("---", "[/\(text)/]")
+        case .entry(.live): ("-.-", "([\(text)])")
+        case .entry: ("-.-", "([\(text)]):::dead")
         case .moreEntries: ("---", "[\(text)]:::more")
         case .moreContexts, .context: ("-->", "[\(text)]:::more")
         }
       lines.append("  c\(line.context) \(edge) n\(count)\(shape)")
-      if let entry = line.entry { shown[entry] = "n\(count)" }
+      if let position = line.position { shown[position] = "n\(count)" }
     }
     lines += useLines(shown, shownContexts)
     lines.append("  classDef dead stroke-dasharray: 3 3, opacity: 0.5")
@@ -73,7 +73,7 @@ extension UDISnapshot: CustomStringConvertible {
   /// - Parameters:
   ///   - shown: The name of the box of each binding, provider and override that is shown.
   ///   - contexts: The contexts that are shown.
-  private func useLines(_ shown: [Entry: String], _ contexts: Set<Int>) -> [String] {
+  private func useLines(_ shown: [Position: String], _ contexts: Set<Int>) -> [String] {
     var boxes: [String] = []
     var arrows: [String] = []
     var known: Set<String> = []
@@ -81,7 +81,7 @@ extension UDISnapshot: CustomStringConvertible {
       guard let target = use.entry.flatMap({ shown[$0] }), dependents.indices.contains(use.dependent) else { continue }
       let dependent = dependents[use.dependent]
       var source = dependent.entries.lazy.compactMap { shown[$0] }.first
-      if source == nil, dependent.kind == .object, let context = dependent.context, contexts.contains(context) {
+      if source == nil, !dependent.isProvider, let context = dependent.context, contexts.contains(context) {
         let name = "d\(use.dependent)"
         if known.insert(name).inserted {
           boxes.append("  c\(context) -.- \(name)([\"\(Self.escape(dependent.description))\"])")
@@ -109,7 +109,8 @@ extension UDISnapshot: CustomStringConvertible {
 
 extension UDISnapshot {
   private enum LineKind {
-    case context, binding, deadBinding, provider, override
+    case context
+    case entry(UDIEntry.Kind)
     /// A line that counts the bindings, providers and overrides of a context that are not shown.
     case moreEntries
     /// A line that counts the children of a context that are not shown.
@@ -122,11 +123,11 @@ extension UDISnapshot {
     let text: String
     let context: Int
     let level: Int
-    /// The binding, provider or override that the line describes; nil for other lines.
-    var entry: Entry?
+    /// Where the entry is that the line describes; nil for other lines.
+    let position: Position?
 
-    init(_ kind: LineKind, _ text: String, _ context: Int, _ level: Int, _ entry: Entry? = nil) {
-      (self.kind, self.text, self.context, self.level, self.entry) = (kind, text, context, level, entry)
+    init(_ kind: LineKind, _ text: String, _ context: Int, _ level: Int, _ position: Position? = nil) {
+      (self.kind, self.text, self.context, self.level, self.position) = (kind, text, context, level, position)
     }
   }
 
@@ -149,26 +150,15 @@ extension UDISnapshot {
     var lines: [Line] = []
     // The lines that have yet to be added. This stack replaces recursion, because a tree can be too deep for the
     // thread's stack.
-    var pending: [Line] = [Line(.context, contexts[0].label, 0, 0)]
+    var pending = [Line(.context, contexts[0].label, 0, 0)]
     while let line = pending.popLast() {
       lines.append(line)
-      guard line.kind == .context else { continue }
+      guard case .context = line.kind else { continue }
       let (index, level) = (line.context, line.level)
-      let context = contexts[index]
-      var entries: [Line] = []
-      func add(_ kind: LineKind, _ text: String, _ entry: Entry.Kind, _ position: Int) {
-        entries.append(Line(kind, text, index, level, Entry(kind: entry, context: index, index: position)))
+      let entries = contexts[index].entries
+      lines += entries.prefix(width).enumerated().map { number, entry in
+        Line(.entry(entry.kind), entry.description, index, level, Position(context: index, index: number))
       }
-      for (position, override) in context.overrides.enumerated() {
-        add(.override, override.description, .override, position)
-      }
-      for (position, binding) in context.bindings.enumerated() {
-        add(binding.className == nil ? .deadBinding : .binding, binding.description, .binding, position)
-      }
-      for (position, provider) in context.providers.enumerated() {
-        add(.provider, provider.description, .provider, position)
-      }
-      lines += entries.prefix(width)
       let omitted = entries.count - width
       if omitted > 0 { lines.append(Line(.moreEntries, "\(omitted) more bindings and providers", index, level)) }
 
@@ -184,4 +174,9 @@ extension UDISnapshot {
     }
     return lines
   }
+}
+
+extension UDISnapshot.Context {
+  /// The tag, and whether the context is a scope.
+  fileprivate var label: String { oneLine(tag) + (isScope ? " (scope)" : "") }
 }

@@ -17,7 +17,7 @@ import UDITesting
     compose(AppContext)
     try await AppContext.warmUp()
     try await AppContext.logIn()
-    let providers = AppContext.snapshot().contexts.flatMap(\.providers)
+    let providers = AppContext.snapshot().contexts.flatMap(\.entries).filter(\.isProvider)
     #expect(providers.count { $0.isMade } > 40)
     try await AppContext.close()
   }

@@ -1,9 +1,9 @@
 /// The object or provider that looks something up, for the record of who needs what.
-enum Dependent {
-  /// An object that looks something up with one of its verbs or property wrappers.
-  case object(UDIAttachment, Any.Type)
-  /// A provider whose factory is running.
-  case provider(Provider)
+struct Dependent {
+  /// The object's attachment, or the provider.
+  let identity: AnyObject
+  /// The class of the object; nil for a provider.
+  let objectType: Any.Type?
 }
 
 extension UDIContext {
@@ -15,17 +15,16 @@ extension UDIContext {
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
     guard UDIRecording.isOn else { return nil }
-    if let asker {
+    if let object = asker?.object {
       // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
-      return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
+      return (object as? any UDIObject).map { Dependent(identity: $0._attachedContext, objectType: type(of: object)) }
     }
     PerThread.prepare()
-    if let resolution = PerThread.presentResolution {
-      if resolution.read({ $0.isTelling }) { return nil }
-      if let provider = resolution.read({ $0.runningProvider }) { return .provider(provider) }
-    }
-    return AsyncCall.currentProvider.map { .provider($0) }
+    let resolution = PerThread.presentResolution
+    if resolution?.read({ $0.isTelling }) == true { return nil }
+    let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider
+    return provider.map { Dependent(identity: $0, objectType: nil) }
   }
 
   /// Marks this context, so that lookups that begin here are recorded.
@@ -36,6 +35,35 @@ extension UDIContext {
 }
 
 // MARK: - Under the tree lock
+
+/// An object or provider that has looked something up (a dependent), as seen under the tree lock.
+struct DependentSighting {
+  /// Identifies the dependent among all that are alive.
+  let id: ObjectIdentifier
+  /// The address of the object or the provider.
+  let address: UInt
+  /// The node of the context that the object is attached to or that the provider is registered in. Use it only before
+  /// the tree lock is released.
+  let node: Node?
+  let dependent: UDISnapshot.Dependent
+
+  /// - Returns: Nil if the object has been released or the provider has been removed.
+  init?(of use: RecordedUse, _ garbage: inout Garbage) {
+    guard let identity = use.dependent else { return nil }
+    garbage.add(identity)
+    let provider = identity as? Provider
+    let attachment = identity as? UDIAttachment
+    let context = attachment?.context
+    if let context { garbage.add(context) }
+    node = provider?.node ?? context?.withNode { $0 }
+    if provider != nil, node == nil { return nil }
+    id = ObjectIdentifier(identity)
+    address = attachment?.address ?? Unretained(identity).address
+    dependent = UDISnapshot.Dependent(
+      isProvider: provider != nil, typeName: (provider?.key.type ?? use.objectType.map { .of($0) })?.text ?? "",
+      name: provider?.name?.description, fullPath: node?.fullPath ?? [])
+  }
+}
 
 extension Node {
   /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.

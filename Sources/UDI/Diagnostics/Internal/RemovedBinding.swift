@@ -1,27 +1,16 @@
 /// The record of a binding that has been removed.
 struct RemovedBinding {
-  /// Why the binding was removed: its object had been released, another `bind` replaced or withdrew the binding, or the
-  /// binding was withdrawn when the context that its object was attached to ended.
-  let kind: UDIExplanation.Finding.Kind
-  /// The call that replaced or withdrew the binding, if there was one.
-  let endedBy: UDICallSite?
+  /// The binding, as it was removed.
+  let entry: UDIEntry
+  let key: KeyIdentity
   /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
   /// was noticed at once, so this is the time of the release.
-  let time: ContinuousClock.Instant
-  /// The type that the instance was bound under.
-  let type: TypeIdentity
-  /// The description of the name that the instance was bound under, if there was one.
-  let name: String?
-  let objectType: Any.Type?
+  let time = ContinuousClock.now
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: UDIReach
-  /// The call that made the binding.
-  let site: UDICallSite
-  /// If the instance bound itself, the call or the registration that had attached it, if that is known.
-  let attachSite: UDICallSite?
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -47,28 +36,20 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Why a binding is removed while its object may still be alive.
-  enum Removal {
-    /// A call such as `unbind` asked for the removal. Nothing is recorded.
-    case wanted
-    /// The instance was bound in another context, by this call.
-    case bind(UDICallSite)
-    /// The context that the object is attached to has ended.
-    case endOfContext
-  }
-
   /// Records that a binding is being removed from its context, unless its object is alive and a call has asked for the
   /// removal.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether a call such as `unbind` has asked for the removal.
+  ///   - end: The call that has bound the instance in another context. Nil if there was none.
   @inline(never)
-  static func noteRemoval(of binding: Binding, _ removal: Removal, _ garbage: inout Garbage) {
+  static func noteRemoval(
+    of binding: Binding, isWanted: Bool = false, by end: UDICallSite? = nil, _ garbage: inout Garbage
+  ) {
     guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
     Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
-    switch removal {
-    case .wanted: break
-    case .bind(let site): add(binding, object, .withdrawn, site, &garbage)
-    case .endOfContext: add(binding, object, .withdrawn, nil, &garbage)
-    }
+    if !isWanted { add(binding, object, .withdrawn, end, &garbage) }
   }
 
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
@@ -97,16 +78,15 @@ extension UDIRecording {
 
   @inline(never)
   private static func add(
-    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: UDICallSite?,
-    _ garbage: inout Garbage
+    _ binding: Binding, _ object: AnyObject?, _ kind: UDIEntry.Kind, _ end: UDICallSite?, _ garbage: inout Garbage
   ) {
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let node = binding.node else { return }
+    let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
+    let entry = UDIEntry(kind, binding, objectType, isAlive: object != nil, endedBy: end)
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      kind: kind, endedBy: endedBy, time: .now, type: binding.key.type, name: binding.name?.description,
-      objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
-      reach: binding.reach, site: binding.site, attachSite: (binding as? DetailedBinding)?.attachSite)
+      entry: entry, key: binding.key, object: object, reach: binding.reach)
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
