@@ -19,12 +19,8 @@ extension UDIContext {
       }
     }
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
-    var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
-    defer { survey.release() }
-    var explanation = survey.explanation
     // The program that asks might run on any thread, for example a server's. The lookup itself would be the main
     // actor's.
-    explanation.cause = survey.cause(key.type.firstType, .mainActor, [], isForMainActor: true)
-    return explanation
+    return explanation(of: key, search) { $0.cause(key.type.firstType, .mainActor, [], isForMainActor: true) }
   }
 }

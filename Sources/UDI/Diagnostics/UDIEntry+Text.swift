@@ -83,8 +83,11 @@ extension UDIEntry.Failure {
   /// Whether the factory returned nil.
   fileprivate var isNil: Bool { message == FactoryFailure.nilMessage }
 
+  /// How the factory failed: the circumstances and the message.
+  var phrase: String { "failed the last time, \(circumstances): \(oneLine(message))" }
+
   /// The arguments with which the factory failed, and how long ago it did.
-  var circumstances: String {
+  fileprivate var circumstances: String {
     let arguments = argumentTypes.isEmpty ? "" : "with (\(argumentTypes.joined(separator: ", "))), "
     return "\(arguments)\(age.map { "\($0.inWords) ago" } ?? "")"
   }

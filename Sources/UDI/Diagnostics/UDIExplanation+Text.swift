@@ -20,8 +20,8 @@ extension UDIExplanation: CustomStringConvertible {
 
   /// A sentence that says why the cause is uncertain; nil if it is certain.
   var doubt: String? {
-    isUncertain
-      ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
+    if !isUncertain { return nil }
+    return "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out."
   }
 
   /// Whether the true cause might be a different one, which only records of removed bindings would have shown.
@@ -36,23 +36,19 @@ extension UDIExplanation: CustomStringConvertible {
   /// The cause in one line, without the sentence that says why the cause is uncertain.
   var decision: String {
     switch cause {
-    case .found(let place): "\(key) is there: \(place.finding.found("in \(place.context)")).\(describeEquallyNear)"
+    case .found(let place): "\(key) is there: \(place.found).\(describeEquallyNear)"
     case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
-      "\(key) has died: \(place.finding.found("in \(place.context)"))\(place.finding.attachment) is gone, because "
-        + "nothing held it."
+      "\(key) has died: \(place.found)\(place.finding.attachment) is gone, because nothing held it."
     case .replaced(let place):
-      """
-      \(key) is no longer in \(place.context): \(place.finding.found("there"))\
-      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object \
-      that was bound in its place is gone.
-      """
+      "\(key) is no longer in \(place.context): \(place.finding.found("there"))"
+        + "\(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was "
+        + "bound in its place is gone."
     case .withdrawn(let place):
       "\(key) is no longer in \(place.context): \(place.finding.found("there")) was \(place.finding.end)"
         + "\(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both")."
     case .otherNames(let names):
-      "No \(type) \(spell(name)) is registered \(range), "
-        + "only one \(names.map(spell).joined(separator: " and one "))."
+      "No \(type) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
     case .otherType(let place) where place.finding.kind == .provider:
       "No \(key) is registered \(range), but \(place.provider), makes one."
     case .otherType(let place):
@@ -74,30 +70,25 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
-      "The provider of \(key) keeps an instance for each set of arguments, and "
-        + "\(types.map(describeType).joined(separator: ", ")) cannot be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and \(list(types)) cannot be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
-    case .asynchronous:
+    case .asynchronous(nil):
       "The factory of \(key) is asynchronous, and no instance is kept. This lookup could not wait."
-    case .asynchronousFailed(let failure):
-      "The factory of \(key) failed the last time, \(failure.circumstances): \(oneLine(failure.message)). It is "
-        + "asynchronous, and this lookup could not wait for another try."
+    case .asynchronous(let failure?):
+      "The factory of \(key) \(failure.phrase). It is asynchronous, and this lookup could not wait for another try."
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
         + "that need not be Sendable, and at run time it is not known whether \(describeType(type)) is Sendable."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
-      "\(key) is \(place.registered), but its factory failed the last time"
-        + "\(place.finding.failure.map { ", \($0.circumstances)" } ?? ""): \(oneLine(message))"
+      "\(key) is \(place.registered), but its factory \(place.finding.failure?.phrase ?? "failed: \(oneLine(message))")"
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
-      "\(key) is served by the provider of \(describeType(made)), but the instance that this provider made does not "
-        + "conform to it."
+      "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
     case .contextClosed(let path):
-      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there "
-        + "any longer."
+      "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
@@ -105,10 +96,10 @@ extension UDIExplanation: CustomStringConvertible {
   private var describeEquallyNear: String {
     let others = equallyNear
     guard let other = others.first else { return "" }
-    let isMore = contexts.count == Self.enoughContexts
-    let number = others.count == 1 ? "Another one is" : "\(isMore ? "At least " : "")\(others.count) others are"
-    let elsewhere = others.count == 1 ? ":" : " and elsewhere:"
-    return " \(number) equally near, in \(other.context)\(elsewhere) the branch that was added first comes first."
+    let rule = "the branch that was added first comes first."
+    if others.count == 1 { return " Another one is equally near, in \(other.context): \(rule)" }
+    let number = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
+    return " \(number) others are equally near, in \(other.context) and elsewhere: \(rule)"
   }
 
   /// A phrase for the contexts where the lookup looks.
@@ -122,6 +113,7 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   private func spell(_ name: String?) -> String { name.map { "named \"\($0)\"" } ?? "without a name" }
+  private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
 }
 
 // MARK: - The contexts
@@ -167,6 +159,7 @@ extension UDIExplanation {
 
 extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
+  fileprivate var found: String { finding.found("in \(context)") }
   fileprivate var registered: String { "registered in \(context), at \(finding.site)" }
   fileprivate var provider: String {
     "the provider of \(finding.key) in \(context), registered at \(finding.site)"

@@ -54,11 +54,9 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The provider's factory belongs to an actor, and the lookup ran elsewhere. The associated value is the actor's
     /// name.
     case isolatedElsewhere(String)
-    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one.
-    case asynchronous
-    /// The provider's factory is asynchronous, it failed when it last ran, and the provider keeps no instance. Only
-    /// `obtain` calls the factory again.
-    case asynchronousFailed(UDIEntry.Failure)
+    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one. The
+    /// associated value is the factory's last failure; nil if it has made something since, or has never failed.
+    case asynchronous(UDIEntry.Failure?)
     /// The dependency is registered under a type that is not `Sendable`, but the lookup is for a `Sendable` type.
     case notSendable
     /// The factory may run anywhere and so takes only `Sendable` arguments, but the given argument might not be

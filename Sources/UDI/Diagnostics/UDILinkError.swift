@@ -87,11 +87,11 @@ extension UDILinkError: CustomStringConvertible {
 
   /// What to do about it: to wait, if the lookup could not, but one of the factories that asked could have.
   private var advice: String? {
-    guard cause == .asynchronous, let index = chain.lastIndex(where: \.canWait), let missing = chain.last else {
+    guard case .asynchronous(nil) = cause, let index = chain.lastIndex(where: \.canWait) else {
       return explanation.advice
     }
     let (asker, asked) = (chain[index], chain[index + 1])
-    let reason = asked.kind == .missing ? "" : ", because it needs \(missing.label)"
+    let reason = asked.kind == .missing ? "" : ", because it needs \(explanation.key)"
     return """
       The factory of \(asker.label) is asynchronous, too, and can wait: in it, obtain \(asked.label), with \
       `try await context.obtain()`, instead of requiring it\(reason). An asynchronous factory is not run again.
@@ -113,21 +113,20 @@ extension UDILinkError: CustomStringConvertible {
     }
     let askers = chain.dropLast().reversed()
     guard let first = askers.first else { return nil }
-    let nearest = "\(first.label) needs it" + (first.parameter.map { " as parameter \($0) of its initialiser" } ?? "")
-    let others = askers.dropFirst().map(\.label)
-    if others.isEmpty { return "\(nearest)." }
-    var ends = others.prefix(Self.namedOneByOne - 1).map { "for \($0)" }
-    if others.count > ends.count, let outermost = others.last { ends[ends.count - 1] = "and so on up to \(outermost)" }
-    return "\(nearest), \(ends.joined(separator: ", "))."
+    let parameter = first.parameter.map { " as parameter \($0) of its initialiser" } ?? ""
+    var parts = ["\(first.label) needs it\(parameter)"] + askers.dropFirst().map { "for \($0.label)" }
+    if parts.count > Self.namedOneByOne, let outermost = chain.first {
+      parts[(Self.namedOneByOne - 1)...] = ["and so on up to \(outermost.label)"]
+    }
+    return "\(parts.joined(separator: ", "))."
   }
 
   /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
-    let steps = chain.map(\.description)
-    let omitted = steps.count - 2 * Self.shownAtEachEnd
-    guard omitted > 1 else { return steps.joined(separator: " → ") }
-    let shown = steps.prefix(Self.shownAtEachEnd) + ["… \(omitted) more …"] + steps.suffix(Self.shownAtEachEnd)
-    return shown.joined(separator: " → ")
+    var steps = chain.map(\.description)
+    let omitted = steps.indices.dropFirst(Self.shownAtEachEnd).dropLast(Self.shownAtEachEnd)
+    if omitted.count > 1 { steps[omitted] = ["… \(omitted.count) more …"] }
+    return steps.joined(separator: " → ")
   }
 }

@@ -100,15 +100,17 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = [],
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
-    let key = KeyIdentity.of(.of(type), name)
-    var survey = change { node, _ in
-      var survey = Survey(key, from: node, search, limit: limit)
-      if failure == nil, limit == .max { survey.noteDependents(from: node) }
-      return survey
-    }
+    explanation(of: .of(.of(type), name), search, limit: limit) { failure ?? $0.cause(type, reach, arguments) }
+  }
+
+  /// - Parameter cause: Finds the cause. Called while no lock is held.
+  func explanation(
+    of key: KeyIdentity, _ search: UDISearch?, limit: Int = .max, cause: (Survey) -> UDIExplanation.Cause
+  ) -> UDIExplanation {
+    var survey = change { node, _ in Survey(key, from: node, search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation
-    explanation.cause = failure ?? survey.cause(type, reach, arguments)
+    explanation.cause = cause(survey)
     return explanation
   }
 }

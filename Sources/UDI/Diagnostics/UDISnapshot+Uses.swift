@@ -68,42 +68,37 @@ extension UDISnapshot {
   ///     object.
   mutating func addUses(_ indices: [Node: Int], _ positions: [UInt: [Position]], _ garbage: inout Garbage) {
     var numbers: [ObjectIdentifier: Int] = [:]
-    // A removed dependency is listed only if the dependent has not looked up a new one under the same key since.
-    var live: Set<[UInt64]> = []
-    var gone: [[UInt64]: (use: Use, position: Int)] = [:]
-    for (position, record) in UDIRecording.allUses.enumerated() {
-      guard let sighting = DependentSighting(of: record, &garbage) else { continue }
+    // By dependent and key. A removed dependency is listed only if the dependent has not looked up a new one since.
+    var listed: Set<[UInt64]> = []
+    var gone: [(use: Use, wanted: [UInt64])] = []
+    for record in UDIRecording.allUses {
+      guard let seen = record.sighting(&garbage) else { continue }
       let found = record.entry
       if let found { garbage.add(found) }
       let path = found?.node?.fullPath
       let entry = path == nil ? nil : found.flatMap { positions[Unretained($0).address]?.first }
-      let context = sighting.node.flatMap { indices[$0] }
+      let context = seen.node.flatMap { indices[$0] }
       if entry == nil, context == nil { continue }
-      let number = numbers[sighting.id] ?? dependents.count
+      let number = numbers[seen.id] ?? dependents.count
       if number == dependents.count {
-        numbers[sighting.id] = number
-        var dependent = sighting.dependent
-        dependent.context = context
-        dependent.entries = positions[sighting.address] ?? []
-        dependents.append(dependent)
+        numbers[seen.id] = number
+        dependents.append(seen.dependent)
+        dependents[number].context = context
+        dependents[number].entries = positions[seen.address] ?? []
       }
       let use = Use(
         dependent: number, typeName: record.key.type.text, name: record.key.name?.description, entry: entry,
         fullPath: path)
       let wanted = [UInt64(number), record.key.id]
       if path == nil {
-        gone[wanted] = (use, position)
+        gone.append((use, wanted))
       } else {
-        live.insert(wanted)
+        listed.insert(wanted)
         uses.append(use)
       }
     }
-    // Names that are not equal can have the same description, so the order of the lookups decides in the end. Without
-    // it, snapshots of a tree that has not changed could differ.
-    let missing = gone.filter { !live.contains($0.key) }.map(\.value).sorted {
-      ($0.use.dependent, $0.use.typeName, $0.use.name ?? "", $0.position)
-        < ($1.use.dependent, $1.use.typeName, $1.use.name ?? "", $1.position)
+    uses += gone.reversed().filter { listed.insert($0.wanted).inserted }.map(\.use).sorted {
+      ($0.dependent, $0.typeName, $0.name ?? "") < ($1.dependent, $1.typeName, $1.name ?? "")
     }
-    uses += missing.map(\.use)
   }
 }

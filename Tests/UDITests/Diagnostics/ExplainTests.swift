@@ -319,13 +319,13 @@ struct ExplainTests {
       Issue.record("\(root.explain(Plain.self, with: 1))")
       return
     }
-    #expect(root.explain(Plain.self, with: 2).cause == .asynchronous)
+    #expect(root.explain(Plain.self, with: 2).cause == .asynchronous(nil))
     let shelf = UDILifetime("shelf", storage: .custom { ExplainedShelf() })
     root.register((any Service).self, lifetime: shelf) {
       await Task.yield()
       return Plain()
     }
-    #expect(root.explain((any Service).self).cause == .asynchronous)
+    #expect(root.explain((any Service).self).cause == .asynchronous(nil))
     let stored = try await root.obtain((any Service).self)
     #expect(root.link((any Service).self) === stored)
     guard case .found = root.explain((any Service).self).cause else {

@@ -36,35 +36,6 @@ extension UDIContext {
 
 // MARK: - Under the tree lock
 
-/// An object or provider that has looked something up (a dependent), as seen under the tree lock.
-struct DependentSighting {
-  /// Identifies the dependent among all that are alive.
-  let id: ObjectIdentifier
-  /// The address of the object or the provider.
-  let address: UInt
-  /// The node of the context that the object is attached to or that the provider is registered in. Use it only before
-  /// the tree lock is released.
-  let node: Node?
-  let dependent: UDISnapshot.Dependent
-
-  /// - Returns: Nil if the object has been released or the provider has been removed.
-  init?(of use: RecordedUse, _ garbage: inout Garbage) {
-    guard let identity = use.dependent else { return nil }
-    garbage.add(identity)
-    let provider = identity as? Provider
-    let attachment = identity as? UDIAttachment
-    let context = attachment?.context
-    if let context { garbage.add(context) }
-    node = provider?.node ?? context?.withNode { $0 }
-    if provider != nil, node == nil { return nil }
-    id = ObjectIdentifier(identity)
-    address = attachment?.address ?? Unretained(identity).address
-    dependent = UDISnapshot.Dependent(
-      isProvider: provider != nil, typeName: (provider?.key.type ?? use.objectType.map { .of($0) })?.text ?? "",
-      name: provider?.name?.description, fullPath: node?.fullPath ?? [])
-  }
-}
-
 extension Node {
   /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
   func recordLookups() {

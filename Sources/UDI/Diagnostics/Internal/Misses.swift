@@ -83,7 +83,7 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
-    case .asynchronous(let unmade): .asynchronous(after: Tree.change { _ in unmade.provider.failure })
+    case .asynchronous(let unmade): .asynchronous(Tree.change { _ in unmade.provider.failure }.map { .init($0) })
     case .notSendable: .notSendable
     case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
@@ -91,15 +91,6 @@ extension ProviderFailure {
     case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).text)
     case .closed(let path): .contextClosed(fullPath: path)
     }
-  }
-}
-
-extension UDIExplanation.Cause {
-  /// The cause if only `obtain` can run the factory.
-  ///
-  /// - Parameter failure: How the factory failed the last time, if it did.
-  static func asynchronous(after failure: FactoryFailure?) -> Self {
-    failure.map { .asynchronousFailed(.init($0)) } ?? .asynchronous
   }
 }
 
@@ -114,10 +105,8 @@ extension Error {
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }
-    return switch (self as? UDILinkError)?.cause {
-    case .asynchronous, .asynchronousFailed: true
-    default: false
-    }
+    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
+    return false
   }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.

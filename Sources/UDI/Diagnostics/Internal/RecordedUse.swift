@@ -8,9 +8,34 @@ struct RecordedUse {
   let key: KeyIdentity
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
-  fileprivate let id: UDIRecording.UseID
+  /// Identifies the record under the key: the address of the provider, or of the object's attachment; and the address
+  /// of the entry that the provider's factory found, or 0. For an object, only its latest result is recorded. A factory
+  /// runs for several contexts, so each of its results is recorded.
+  fileprivate let id: [UInt]
   /// A later record has a higher number.
   fileprivate let number: Int
+
+  /// The dependent as seen under the tree lock; nil if the object has been released or the provider has been removed.
+  ///
+  /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
+  ///   node of the context that the object is attached to or that the provider is registered in; and a description.
+  func sighting(
+    _ garbage: inout Garbage
+  ) -> (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDISnapshot.Dependent)? {
+    guard let dependent else { return nil }
+    garbage.add(dependent)
+    let provider = dependent as? Provider
+    let attachment = dependent as? UDIAttachment
+    let context = attachment?.context
+    if let context { garbage.add(context) }
+    let node = provider?.node ?? context?.withNode { $0 }
+    if provider != nil, node == nil { return nil }
+    let description = UDISnapshot.Dependent(
+      isProvider: provider != nil, typeName: (provider?.key.type ?? objectType.map { .of($0) })?.text ?? "",
+      name: provider?.name?.description, fullPath: node?.fullPath ?? [])
+    let address = attachment?.address ?? Unretained(dependent).address
+    return (ObjectIdentifier(dependent), address, node, description)
+  }
 
   /// Whether the dependent or the dependency is gone.
   fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
@@ -22,17 +47,8 @@ struct RecordedUse {
 
 /// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
-  /// Identifies a record under a key. For an object, only its latest result is recorded. A factory runs for several
-  /// contexts, so each of its results is recorded.
-  fileprivate struct UseID: Hashable {
-    /// The address of the provider, or of the object's attachment.
-    let dependent: UInt
-    /// The address of the entry that a factory found; 0 for an object.
-    let entry: UInt
-  }
-
   /// The records, by the ids of the keys and then by their own. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [UInt64: [UseID: RecordedUse]] = [:]
+  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [UInt64: [[UInt]: RecordedUse]] = [:]
   /// The number of records, and that of the latest record. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useCount = 0
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
@@ -59,9 +75,8 @@ extension UDIRecording {
     // since the caller's check.
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
-    let id = UseID(
-      dependent: Unretained(dependent.identity).address,
-      entry: dependent.objectType == nil ? Unretained(entry).address : 0)
+    let entryID = dependent.objectType == nil ? Unretained(entry).address : 0
+    let id = [Unretained(dependent.identity).address, entryID]
     if let present = unsafe uses[entry.keyID]?[id] {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }

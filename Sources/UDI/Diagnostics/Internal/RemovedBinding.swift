@@ -36,22 +36,6 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Records that a binding is being removed from its context, unless its object is alive and a call has asked for the
-  /// removal.
-  ///
-  /// - Parameters:
-  ///   - isWanted: Whether a call such as `unbind` has asked for the removal.
-  ///   - end: The call that has bound the instance in another context. Nil if there was none.
-  @inline(never)
-  static func noteRemoval(
-    of binding: Binding, isWanted: Bool = false, by end: UDICallSite? = nil, _ garbage: inout Garbage
-  ) {
-    guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
-    Schedule.reached(.loadedToLook)
-    garbage.add(object, of: binding)
-    if !isWanted { add(binding, object, .withdrawn, end, &garbage) }
-  }
-
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
   /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
@@ -70,23 +54,35 @@ extension UDIRecording {
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either: the new instance may have the old one's address, and could not be distinguished from it.
-    guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
-    Schedule.reached(.loadedToLook)
-    garbage.add(object, of: replaced)
-    add(replaced, object, .replaced, new.site, &garbage)
+    guard let replaced, replaced.form.address != new.form.address else { return }
+    noteRemoval(of: replaced, ifAlive: .replaced, ifDead: nil, by: new.site, &garbage)
   }
 
+  /// Records that a binding is being removed from its context.
+  ///
+  /// - Parameters:
+  ///   - alive: The record's kind if the object is alive. Nil to record nothing, because a call such as `unbind` has
+  ///     asked for the removal.
+  ///   - dead: The record's kind if the object has been released; nil to record nothing.
+  ///   - end: The call that replaces or withdraws the binding, if there is one.
   @inline(never)
-  private static func add(
-    _ binding: Binding, _ object: AnyObject?, _ kind: UDIEntry.Kind, _ end: UDICallSite?, _ garbage: inout Garbage
+  static func noteRemoval(
+    of binding: Binding, ifAlive alive: UDIEntry.Kind?, ifDead dead: UDIEntry.Kind? = .dead,
+    by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
+    let object = binding.object
+    if let object {
+      Schedule.reached(.loadedToLook)
+      garbage.add(object, of: binding)
+    }
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
-    guard isOn, let node = binding.node else { return }
+    guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
-    let entry = UDIEntry(kind, binding, objectType, isAlive: object != nil, endedBy: end)
+    let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      entry: entry, key: binding.key, object: object, reach: binding.reach)
+      entry: UDIEntry(kind, binding, objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
+      object: object, reach: binding.reach)
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)

@@ -13,7 +13,7 @@ extension Survey {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(.init(answer))
     }
-    if isClosed { return .contextClosed(fullPath: explanation.fullPath) }
+    if case .contextClosed = explanation.cause { return explanation.cause }
     for context in explanation.contexts {
       let gone = context.findings.filter { $0.isGone && $0.name == explanation.name }
       guard let finding = decisive(gone) else { continue }
@@ -21,15 +21,13 @@ extension Survey {
       if finding.kind == .replaced { return .replaced(place) }
       return finding.kind == .withdrawn ? .withdrawn(place) : .dead(place)
     }
-    if let outside = explanation.nearestOutside {
-      return scopePath.map { .inScope(outside, scopePath: $0) } ?? .outOfReach(outside)
-    }
+    if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
     if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
     let wanted = (TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil)?.wrapped ?? type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(.init(other)) }
     if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(.init(other)) }
-    return isRemoved ? .contextRemoved : .notRegistered
+    return explanation.cause
   }
 
   /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was
@@ -53,7 +51,7 @@ extension Survey {
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    if provider.isAsynchronous { return .asynchronous(after: place.sighting.failure) }
+    if provider.isAsynchronous { return .asynchronous(place.sighting.entry.failure) }
     let isolation = provider.isolation
     let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }

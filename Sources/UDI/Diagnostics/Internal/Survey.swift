@@ -6,16 +6,13 @@ struct Survey {
   typealias Place = (path: [String], sighting: Sighting)
 
   private let key: KeyIdentity
-  /// The explanation, except for its cause.
+  /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
   private(set) var explanation: UDIExplanation
-  /// Whether the lookup begins in a branch that has been taken out of a tree.
-  private(set) var isRemoved = false
-  /// Whether the context where the lookup begins is closed, or is being closed.
-  let isClosed: Bool
   private(set) var answer: Place?
-  /// The path of the scope that contains the nearest place outside, if the lookup finds nothing because it does not
-  /// look into this scope.
-  private(set) var scopePath: [String]?
+  /// The first binding under the key whose object is dead.
+  private var firstDead: Entry?
+  /// The cause if the lookup finds nothing because it does not look in the nearest place outside.
+  private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Place] = []
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
@@ -35,7 +32,6 @@ struct Survey {
   /// - Parameter limit: The maximum number of contexts to visit.
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
     self.key = key
-    isClosed = first.treeLocked.state.isEnding
     explanation = UDIExplanation(key.type.firstType, key.name, first.direction(of: search), .notRegistered)
     explanation.fullPath = first.fullPath
     explanation.isInFactory = search == nil && first.isHandedToFactory
@@ -52,8 +48,10 @@ struct Survey {
       if !explanation.isAbridged { look(at: node) }
       return answer != nil || explanation.isAbridged ? () : nil
     }
+    if limit == .max { noteDependents(from: first) }
     if answer != nil { return }
-    isRemoved = first.root.treeLocked.hasLostParent
+    if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
+    if first.treeLocked.state.isEnding { explanation.cause = .contextClosed(fullPath: explanation.fullPath) }
     lookOutside(from: first, limit: limit)
   }
 
@@ -61,22 +59,16 @@ struct Survey {
   mutating func release() { garbage.release() }
 
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
-  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now. Call this
-  /// under the tree lock.
-  mutating func noteDependents(from first: Node) {
-    let entry = first.nearestEntry(key.id, explanation.search)?.object
-    if let entry { garbage.add(entry) }
-    let registered = entry?.registeredEntry
-    if let registered { garbage.add(registered) }
-    let root = first.root
+  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now.
+  private mutating func noteDependents(from first: Node) {
+    let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
     for use in UDIRecording.uses(of: key.id) {
       let found = use.entry
       if let found { garbage.add(found) }
-      let isMeant = entry == nil ? found?.node == nil : found != nil && found === registered
-      guard isMeant, let dependent = DependentSighting(of: use, &garbage) else { continue }
-      if entry == nil, dependent.node?.root != root { continue }
-      if known.insert(dependent.id).inserted { explanation.dependents.append(dependent.dependent) }
+      guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
+      if meant == nil, seen.node?.root != first.root { continue }
+      if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
     }
   }
 
@@ -98,6 +90,7 @@ struct Survey {
   private mutating func look(at node: Node) {
     let own = sightings(of: key, at: node)
     if answer == nil, let answering = own.first(where: { !$0.entry.isGone }) { answer = (node.fullPath, answering) }
+    firstDead = firstDead ?? own.first?.source
     var findings = own.map(\.entry)
     for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
       findings.append(Sighting(record, &garbage).entry)
@@ -137,13 +130,14 @@ struct Survey {
     var rest = limit
     var visited: Node?
     for node in first.andAncestors {
-      if node != first || !explanation.search.looks.below { explanation.nearestOutside = nearestPlace(below: node) }
-      if explanation.nearestOutside != nil { return }
+      if node != first || !explanation.search.looks.below, let place = nearestPlace(below: node) {
+        (explanation.nearestOutside, outside) = (place, .outOfReach(place))
+        return
+      }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let scope = nodes.next()?.node {
         guard scope != node, scope.treeLocked.isScope, let place = nearestPlace(below: scope) else { continue }
-        explanation.nearestOutside = place
-        scopePath = scope.fullPath
+        (explanation.nearestOutside, outside) = (place, .inScope(place, scopePath: scope.fullPath))
         return
       }
       rest = nodes.rest

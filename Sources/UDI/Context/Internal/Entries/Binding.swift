@@ -21,21 +21,21 @@ class Binding: Entry, @unchecked Sendable {
   final var nextOfInstance: Unretained<Binding>?
 
   override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, isWanted: true, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: nil, &garbage) }
     takeOut(&garbage)
   }
 
   /// Withdraws the binding because its instance has been bound in another context.
   @inline(never)
   final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, by: other.site, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: .withdrawn, by: other.site, &garbage) }
     takeOut(&garbage)
   }
 
   /// Withdraws the binding because the context that it ends with has ended.
   @inline(never)
   final func withdrawAtEndOfContext(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, &garbage) }
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: .withdrawn, &garbage) }
     takeOut(&garbage)
   }
 

@@ -38,11 +38,7 @@ final class FactoryFailure: Sendable {
 
   /// Shortens a message before it is stored: an error's description might contain everything that a server sent.
   private static func shortened(_ text: String) -> String {
-    let limit = 1000
-    guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
-      return text
-    }
-    return "\(text[..<end])…"
+    text.dropFirst(1000).isEmpty ? text : "\(text.prefix(1000))…"
   }
 
   /// The message if the factory returned nil. Texts tell a factory that returned nil from one that failed by it.
