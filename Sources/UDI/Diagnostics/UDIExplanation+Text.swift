@@ -161,7 +161,5 @@ extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
   fileprivate var found: String { finding.found("in \(context)") }
   fileprivate var registered: String { "registered in \(context), at \(finding.site)" }
-  fileprivate var provider: String {
-    "the provider of \(finding.key) in \(context), registered at \(finding.site)"
-  }
+  fileprivate var provider: String { "the provider of \(finding.key) in \(context), registered at \(finding.site)" }
 }

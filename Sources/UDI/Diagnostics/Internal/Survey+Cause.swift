@@ -11,7 +11,7 @@ extension Survey {
   ) -> UDIExplanation.Cause {
     if let answer {
       if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
-      return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(.init(answer))
+      return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(answer.place)
     }
     if case .contextClosed = explanation.cause { return explanation.cause }
     for context in explanation.contexts {
@@ -25,8 +25,8 @@ extension Survey {
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
     if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
     let wanted = (TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil)?.wrapped ?? type
-    if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(.init(other)) }
-    if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(.init(other)) }
+    if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }
+    if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(other.place) }
     return explanation.cause
   }
 
@@ -39,23 +39,23 @@ extension Survey {
   }
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
-  private func failure(of place: Place, _ arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause? {
-    guard let provider = place.sighting.provider else { return nil }
+  private func failure(of found: Found, _ arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause? {
+    guard let provider = found.sighting.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
       return .otherArguments(wanted: typeNames(wanted), given: typeNames(arguments.map { type(of: $0) }))
     }
-    if place.sighting.entry.kind == .kept, wanted.isEmpty { return nil }
+    if found.sighting.entry.kind == .kept, wanted.isEmpty { return nil }
     if provider.keepsInstance(for: arguments) { return nil }
     let others = arguments.filter { !($0 is any Hashable) }
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    if provider.isAsynchronous { return .asynchronous(place.sighting.entry.failure) }
+    if provider.isAsynchronous { return .asynchronous(found.sighting.entry.failure) }
     let isolation = provider.isolation
     let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }
-    return place.sighting.failure.map { $0.cause ?? .failed(.init(place), message: $0.message) }
+    return found.sighting.failure.map { $0.cause ?? .failed(found.place, message: $0.message) }
   }
 }
 

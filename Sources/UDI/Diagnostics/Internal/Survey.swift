@@ -2,19 +2,19 @@
 /// survey is made under the tree lock. The cause is found later, without the lock, because finding it runs user code:
 /// objects are cast.
 struct Survey {
-  /// A sighting, and the path of the context where it was made.
-  typealias Place = (path: [String], sighting: Sighting)
+  /// A sighting, and the place that it describes.
+  typealias Found = (sighting: Sighting, place: UDIExplanation.Place)
 
   private let key: KeyIdentity
   /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
   private(set) var explanation: UDIExplanation
-  private(set) var answer: Place?
+  private(set) var answer: Found?
   /// The first binding under the key whose object is dead.
   private var firstDead: Entry?
   /// The cause if the lookup finds nothing because it does not look in the nearest place outside.
   private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
-  private(set) var candidates: [Place] = []
+  private(set) var candidates: [Found] = []
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
@@ -89,7 +89,7 @@ struct Survey {
   /// entries for other types as candidates.
   private mutating func look(at node: Node) {
     let own = sightings(of: key, at: node)
-    if answer == nil, let answering = own.first(where: { !$0.entry.isGone }) { answer = (node.fullPath, answering) }
+    answer = answer ?? found(among: own, at: node)
     firstDead = firstDead ?? own.first?.source
     var findings = own.map(\.entry)
     for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
@@ -101,9 +101,9 @@ struct Survey {
       if other.key.type === key.type {
         findings += sightings(of: other.key, at: node).map(\.entry)
       } else if candidates.count < Self.enoughCandidates,
-        let candidate = sightings(of: other.key, at: node).first(where: { !$0.entry.isGone })
+        let candidate = found(among: sightings(of: other.key, at: node), at: node)
       {
-        candidates.append((node.fullPath, candidate))
+        candidates.append(candidate)
       }
     }
     if explanation.contexts.count < (findings.isEmpty ? Self.shownInOrder : UDIExplanation.enoughContexts) {
@@ -117,6 +117,11 @@ struct Survey {
   private mutating func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
     let entries: [Entry?] = [node.override(key.id), node.ownBinding(key), node.provider(key.id)]
     return entries.compactMap(\.self).map { Sighting($0, &garbage) }
+  }
+
+  /// The first of the sightings that a lookup would find.
+  private func found(among sightings: [Sighting], at node: Node) -> Found? {
+    sightings.first { !$0.entry.isGone }.map { ($0, .init(fullPath: node.fullPath, finding: $0.entry)) }
   }
 
   /// Looks for the nearest place that has something under the key, after the search itself has found nothing. Looks
@@ -150,17 +155,11 @@ struct Survey {
   private mutating func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
-      if let node = entry.node, let sighting = sightings(of: key, at: node).first(where: { !$0.entry.isGone }) {
-        return .init((node.fullPath, sighting))
-      }
+      if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }
       entry.withdraw(&garbage)
       // If `withdraw` has not removed the entry, give up, because otherwise this loop would never end.
       if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil
   }
-}
-
-extension UDIExplanation.Place {
-  init(_ place: Survey.Place) { self.init(fullPath: place.path, finding: place.sighting.entry) }
 }
