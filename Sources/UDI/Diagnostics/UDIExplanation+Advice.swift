@@ -46,7 +46,7 @@ extension UDIExplanation {
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
       "Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was "
-        + "registered as. In generic code, a type is Sendable only if the code requires that."
+        + "registered as. The compiler decides: in generic code, a type is Sendable only if the code requires that."
     case .argumentNotSendable:
       """
       Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
