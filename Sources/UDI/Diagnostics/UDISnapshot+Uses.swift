@@ -66,12 +66,14 @@ extension UDISnapshot {
   ///   - indices: The indices of the contexts.
   ///   - positions: The positions of each entry, and of the entries of each object, by the address of the entry or the
   ///     object.
-  mutating func addUses(_ indices: [Node: Int], _ positions: [UInt: [Position]], _ garbage: inout Garbage) {
+  mutating func add(
+    _ records: [RecordedUse], _ indices: [Node: Int], _ positions: [UInt: [Position]], _ garbage: inout Garbage
+  ) {
     var numbers: [ObjectIdentifier: Int] = [:]
     // By dependent and key. A removed dependency is listed only if the dependent has not looked up a new one since.
     var listed: Set<[UInt64]> = []
     var gone: [(use: Use, wanted: [UInt64])] = []
-    for record in UDIRecording.allUses {
+    for record in records {
       guard let seen = record.sighting(&garbage) else { continue }
       let found = record.entry
       if let found { garbage.add(found) }

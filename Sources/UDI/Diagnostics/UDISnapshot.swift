@@ -47,16 +47,18 @@ extension UDIContext {
   /// - Complexity: O(contexts, bindings, providers and recorded lookups).
   public func snapshot() -> UDISnapshot {
     change { node, garbage in
+      let records = UDIRecording.allUses
       var indices: [Node: Int] = [:]
       // Of each entry, and of each object: by their addresses. All of these are alive as long as the garbage is.
       var positions: [UInt: [UDISnapshot.Position]] = [:]
       let contexts = BreadthFirst(node).enumerated().map { index, element in
         let node = element.node
         let sightings = node.allEntries.map { Sighting($0, &garbage) }
-        indices[node] = index
-        for (number, sighting) in sightings.enumerated() {
-          for address in [sighting.source.map { Unretained($0).address }, sighting.object?.address] {
-            if let address { positions[address, default: []].append(.init(context: index, index: number)) }
+        if !records.isEmpty {
+          indices[node] = index
+          for (number, sighting) in sightings.enumerated() {
+            let position = UDISnapshot.Position(context: index, index: number)
+            for address in sighting.addresses { positions[address, default: []].append(position) }
           }
         }
         return UDISnapshot.Context(
@@ -65,7 +67,7 @@ extension UDIContext {
           removedBindings: UDIRecording.allRecords(in: node).map { Sighting($0, &garbage).entry.timeless })
       }
       var snapshot = UDISnapshot(contexts: contexts)
-      snapshot.addUses(indices, positions, &garbage)
+      snapshot.add(records, indices, positions, &garbage)
       return snapshot
     }
   }

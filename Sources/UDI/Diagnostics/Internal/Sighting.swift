@@ -47,6 +47,9 @@ struct Sighting {
     return Unretained(object)
   }
 
+  /// The addresses of the entry and of the object, if they are there.
+  var addresses: [UInt] { [source.map { Unretained($0).address }, object?.address].compactMap(\.self) }
+
   /// The provider, if this is a sighting of a provider or of an instance that a provider keeps.
   var provider: Provider? { source as? Provider }
 
