@@ -36,11 +36,8 @@ extension UDIExplanation {
       wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .isolatedElsewhere:
-      """
-      Await `obtain`, which makes it on its actor. If a factory of another actor needs it, obtain it first, and keep \
-      it. If it can be made anywhere, register it in a nonisolated function: a closure that is written in an actor's \
-      code belongs to that actor.
-      """
+      "Await `obtain`, which makes it on its actor; and keep it, if a factory of another actor needs it. If it can be "
+        + "made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor."
     case .asynchronous(nil):
       "Await `obtain`, which makes it. Or register it as `.context`, and await `warmUp` when the program starts."
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
@@ -79,9 +76,8 @@ extension UDIExplanation {
     if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
     let remedy = makesWhatIsKept ? "Register the provider as \(lifetimesOfAsker); or register" : "Register"
     return """
-      While a factory runs, lookups from its context go up, so that no instance is made from dependencies below, \
-      which may end earlier. \(remedy) \(key) further up; or, if this is what you want, have the factory name \
-      `search: .lineage`.
+      While a factory runs, lookups from its context go up, so that no instance is made from what may end earlier. \
+      \(remedy) \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
       """
   }
 }

@@ -69,10 +69,9 @@ extension UDIExplanation {
   /// The provider that the lookup found but that could not give an instance.
   fileprivate var failedProvider: UDIEntry? {
     switch cause {
-    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .factoryReturnedNil, .failed,
-      .cycle, .notConvertible, .notSendable, .argumentNotSendable:
-      contexts.lazy.flatMap(\.findings).first { $0.isProvider && isAnswer($0) }
-    default: nil
+    // The lookup did not get as far as to a provider.
+    case .cameLater, .contextClosed: nil
+    default: contexts.lazy.flatMap(\.findings).first { $0.isProvider && isAnswer($0) }
     }
   }
 }

@@ -45,9 +45,9 @@ extension UDIRecording {
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
       let kept = known.filter { number in
-        guard let record = unsafe records[number], let object = record.object else { return false }
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, record.reach)
+        guard let record = unsafe records[number], let object = garbage.held(record.object, record.reach) else {
+          return false
+        }
         return Unretained(object).address != new.form.address
       }
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
@@ -70,11 +70,7 @@ extension UDIRecording {
     of binding: Binding, ifAlive alive: UDIEntry.Kind?, ifDead dead: UDIEntry.Kind? = .dead,
     by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
-    let object = binding.object
-    if let object {
-      Schedule.reached(.loadedToLook)
-      garbage.add(object, of: binding)
-    }
+    let object = garbage.held(binding.object, binding.reach)
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
     guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType

@@ -15,8 +15,8 @@ struct Sighting {
     let kept = (source as? Provider)?.shown ?? source as? Substitute
     let instance = kept?.instance
     // Values are kept in boxes.
-    let present = Self.held(instance?.object ?? source.object, source.reach, &garbage)
-    object = instance?.isBox == true ? nil : present
+    let present = garbage.held(instance?.object ?? source.object, source.reach)
+    object = instance?.isBox == true ? nil : present.map { Unretained($0) }
     let kind: UDIEntry.Kind =
       switch source {
       case is Substitute: .override
@@ -30,21 +30,11 @@ struct Sighting {
   }
 
   init(_ record: RemovedBinding, _ garbage: inout Garbage) {
-    object = Self.held(record.object, record.reach, &garbage)
+    object = garbage.held(record.object, record.reach).map { Unretained($0) }
     entry = record.entry
     entry.isAlive = object != nil
     entry.deadFor = record.time.duration(to: .now)
     (source, reach) = (nil, record.reach)
-  }
-
-  /// Returns a reference to an object after making the garbage keep the object alive.
-  private static func held(
-    _ object: AnyObject?, _ reach: UDIReach, _ garbage: inout Garbage
-  ) -> Unretained<AnyObject>? {
-    guard let object else { return nil }
-    Schedule.reached(.loadedToLook)
-    garbage.add(object, reach)
-    return Unretained(object)
   }
 
   /// The addresses of the entry and of the object, if they are there.
@@ -67,6 +57,18 @@ struct Sighting {
       return false
     }
     return UDI.isKind(type, of: made)
+  }
+}
+
+extension Garbage {
+  /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
+  ///
+  /// - Returns: The object.
+  mutating func held(_ object: AnyObject?, _ reach: UDIReach) -> AnyObject? {
+    guard let object else { return nil }
+    Schedule.reached(.loadedToLook)
+    add(object, reach)
+    return object
   }
 }
 
